@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Tests, one line each, and a closing line with the counts. Builds the programs of the tests first.
+# Runs the tests with one line for each, then prints the counts. Builds the programs of the tests first.
 #
-#   check.sh            the quick ones: make check
+#   check.sh            the quick tests: make check
 #   check.sh --rest     all others: make check-all
 #   check.sh --unit     unit tests alone, without root: make unit
 #
@@ -47,7 +47,7 @@ interrupt() {
 	exit "$1"
 }
 
-# ---- One test --------------------------------------------------------------------------------------------------------
+# ---- A test ----------------------------------------------------------------------------------------------------------
 
 # A test that is one command. Its output is printed if it fails.
 one() {
@@ -144,11 +144,11 @@ analyze() {
 	for file in *.c [!t]*/*.c [!t]*/*/*.c; do
 		gcc "${warnings[@]}" -O2 -fanalyzer -c "$file" -o /dev/null || status=1
 	done
-	# What is left out without libcrypto, libseccomp and libjansson.
+	# Left out without libcrypto, libseccomp and libjansson.
 	[ ! -e /usr/include/openssl/sha.h ] ||
 		gcc "${warnings[@]}" -DWITH_CRYPTO -O2 -fanalyzer -c wire/hmac.c -o /dev/null || status=1
 	[ ! -e /usr/include/seccomp.h ] ||
-		gcc "${warnings[@]}" -DWITH_SECCOMP -O2 -fanalyzer -c host/process/filter.c -o /dev/null || status=1
+		gcc "${warnings[@]}" -DWITH_SECCOMP -O2 -fanalyzer -c host/process/seccomp.c -o /dev/null || status=1
 	[ ! -e /usr/include/jansson.h ] ||
 		gcc "${warnings[@]}" -DWITH_JANSSON -O2 -fanalyzer -c analyse/tree.c -o /dev/null || status=1
 	return $status
@@ -169,8 +169,8 @@ compile() {
 
 # As with other libraries than there are.
 rebuilds() {
-	[ "$(make -n CRYPTO=x SECCOMP=x JANSSON=x build/host/process/filter.o build/wire/hmac.o build/analyse/tree.o |
-		grep -cE ' -c (host/process/filter|wire/hmac|analyse/tree)\.c ')" -eq 3 ]
+	[ "$(make -n CRYPTO=x SECCOMP=x JANSSON=x build/host/process/seccomp.o build/wire/hmac.o build/analyse/tree.o |
+		grep -cE ' -c (host/process/seccomp|wire/hmac|analyse/tree)\.c ')" -eq 3 ]
 }
 
 scripts() {
@@ -182,11 +182,12 @@ declare -A title=(
 	[compile]='the sources compile without the Makefile'
 	[analyze]='gcc -fanalyzer finds nothing'
 	[clang]='clang compiles the sources without a warning'
-	[rebuilds]='what CRYPTO, SECCOMP and JANSSON change is built again'
+	[rebuilds]='a change of CRYPTO, SECCOMP or JANSSON rebuilds all files that depend on it'
 	[shellcheck]='shellcheck finds nothing'
-	[symbols]='hot rooms call only what is allowed'
-	[house_arrows]='includes go one way, and each file has its place'
-	[house_headers]='each source has a header, and each header compiles alone'
+	[symbols]='the hot path calls allowed functions only'
+	[structure_dependencies]='modules depend on lower layers only, and each file has a layer'
+	[structure_headers]='each source has a header, and each header compiles alone'
+	[words]='prose has none of the words that the glossary replaces'
 )
 
 # ---- List of the tests -----------------------------------------------------------------------------------------------
@@ -227,7 +228,7 @@ offer_links() {
 	offer link tests/link/config_veth.sh rant "$@" tests/link/config_veth.sh ./rant
 }
 
-# A line "# build: PROGRAM" in the file says what it runs.
+# A line "# build: PROGRAM" in the file names the program that it needs.
 offer_scripts() {
 	local file program
 
@@ -246,9 +247,10 @@ offer_quick() {
 	offer_units
 	offer static rebuilds rant rebuilds
 	offer static symbols rant tests/symbols.sh
-	for file in arrows headers; do
-		offer static house_$file none tests/house.sh $file
+	for file in dependencies headers; do
+		offer static structure_$file none tests/structure.sh $file
 	done
+	offer static words none tests/words.sh
 }
 
 offer_rest() {
@@ -332,7 +334,7 @@ run_beside() {
 	set +m
 }
 
-# All that are asked for in one go.
+# Installs all missing packages in one call.
 run_lab() {
 	local -a asked=()
 

@@ -18,15 +18,15 @@ limit_s=300 failed=0
 # Debian's name, GNU's name, QEMU's name, tests: a pattern.
 architectures='
 arm64 aarch64-linux-gnu aarch64 *
-s390x s390x-linux-gnu s390x test_@(packet|envelope|tlv*|sequence|pmc|log|report_log_@(text|npy|mend)|results_log_read|hgrm|hlog|json_numbers|histogram)
+s390x s390x-linux-gnu s390x test_@(packet|encapsulation|tlv*|sequence|pmc|log|report_log_@(text|npy|mend)|results_log_read|hgrm|hlog|json_numbers|histogram)
 '
 
 # Tests that fail under qemu-user, and the reason that the failure suggests. On the kernel of arm64 they pass: tests/lab/test_units.sh.
 exceptions='
-test_filter qemu has no seccomp
+test_seccomp qemu has no seccomp
 test_kernel_call qemu answers a recvmsg without buffers itself, with 0 and not EAGAIN
-test_lane qemu does not pass the control messages of timestamps and socket options on
-test_lane_run qemu does not pass the control messages of timestamps and socket options on
+test_peer_socket qemu does not pass the control messages of timestamps and socket options on
+test_peer_socket_run qemu does not pass the control messages of timestamps and socket options on
 test_loop page faults of qemu itself are counted
 test_memory qemu answers mincore by itself, and does not pass setrlimit on for the stack
 test_nic_abilities qemu does not pass these ioctls on

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# One long run at full rate with everything on, between two network namespaces; no part of make check. Root.
+# One long run at full rate with everything on, between two network namespaces; not in make check. Root.
 #
 #   soak.sh HOURS [RANT]      HOURS may be a fraction, as 0.05
 #
@@ -35,7 +35,7 @@ make -s -C "$tree" rant build/hostile build/spike.so || exit 1
 
 # shellcheck source=tests/link/link.sh
 . "$tree/tests/link/link.sh" "$program" "$tree/build/hostile" "$tree/build/spike.so"
-# What is written at full rate would wear a disk out.
+# Writing at full rate would wear out a disk.
 mount -t tmpfs -o size=1g none "$logs" && trap 'umount -l "$logs"; remove_all; exit "$failed"' EXIT
 chmod 1777 "$logs"
 
@@ -46,7 +46,7 @@ interval_s=$((total_s / 6)) every=2
 [ "$interval_s" -lt 60 ] || interval_s=60
 [ "$total_s" -lt 1500 ] || every=5
 
-# ---- What is on --------------------------------------------------------------------------------------------------------
+# ---- Options -----------------------------------------------------------------------------------------------------------
 
 also='' emitters='' missing='' key='' K='' short=''
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The rule of the hot rooms: between send and receive nothing is called that could allocate, lock, print or sleep, but
-# for what is in this list and what a hot room itself has. symbols.sh, after make
+# The rule of the hot path: between send and receive nothing is called that could allocate, lock, print or sleep, but
+# for what is in this list and what the hot path itself has. symbols.sh, after make
 set -euo pipefail
 shopt -s nullglob
 
-# A function that waits at most as long as it is told (ppoll), or not at all.
+# Functions that wait at most for a given time (ppoll), or not at all.
 allowed='
 sendmsg recvmsg send recv ppoll epoll_pwait connect getsockopt setsockopt clock_gettime clock_nanosleep read __errno_location
 memcpy memset memcmp
@@ -13,8 +13,8 @@ hmac_sign hmac_verify socket_want_tos
 clock_to_phc clock_set_seen
 histogram_add histogram_bucket
 '
-# These set up before the loop; of the first two the functions in the list are all that a hot room calls.
-cold=' wire/hmac.c wire/socket.c wire/ports.c wire/listen.c wire/kernel_stamps.c wire/transport.c wire/ethernet.c wire/icmp.c wire/kernel_call.c wire/plan.c measure/store.c '
+# These set up before the loop; of the first two the functions in the list are all that the hot path calls.
+cold=' wire/hmac.c wire/socket.c wire/ports.c wire/listen.c wire/kernel_stamps.c wire/transport.c wire/ethernet.c wire/icmp.c wire/kernel_call.c wire/plan.c measure/run_buffers.c '
 
 cd "$(dirname "$0")/.."
 hot=()

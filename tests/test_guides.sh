@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The guides have what they are guides to: each step of config.sh, each setting of it, each page in the list of the README.
+# The guides have what they are guides to: each step of config.sh, each setting of it, each page in docs/index.md.
 set -uo pipefail
 
 cd "$(dirname "$0")/.." || exit 1
@@ -37,8 +37,8 @@ judge 'each chapter of a step says where that is from' "$(awk '
 	/^## / { end(); name = $0 ~ /^## [a-z]+$/ ? $2 : ""; from = 0 }
 	/^From: / { from = 1 }
 	END { end() }' docs/tuning.md)"
-judge 'the README names every page' "$(for page in docs/*.md docs/tasks/*.md; do
-	grep -qF "($page)" README.md || echo "$page"
+judge 'the index names every page' "$(for page in docs/*.md docs/tasks/*.md; do
+	[ "$page" = docs/index.md ] || grep -qF "(${page#docs/})" docs/index.md || echo "$page"
 done)"
 judge 'no link of a page leads nowhere' "$(for page in *.md docs/*.md docs/tasks/*.md; do
 	grep -oE '\]\([^)#:]+[)#]' "$page" | tr -d '])(#' | while read -r file; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The manual pages, whose options are those of --help; what is installed; what completes a command line. After make.
+# Manual pages, installed files, completion of command lines. After make.
 set -uo pipefail
 
 cd "$(dirname "$0")/.." || exit 1
@@ -13,13 +13,13 @@ trap 'rm -rf "$work"' EXIT
 
 # ---- Pages ------------------------------------------------------------------------------------------------------------
 
-man/page.sh man/rant.1.in ./rant >"$work/rant.1"
+man/page.sh man/rant.1.in docs/options.md >"$work/rant.1"
 man/page.sh man/rant-config.8.in ./config.sh >"$work/rant-config.8"
 cp man/rant-plot.1 "$work/rant-plot.1"
 for page in rant.1 rant-config.8 rant-plot.1; do
 	judge "mandoc finds nothing in $page" "$(mandoc -Tlint -Wstyle "$work/$page" 2>&1 |
 		grep -v 'referenced manual not found\|outdated mandoc.db')"
-	judge "$page tells of exit statuses, files and the environment, and has examples" \
+	judge "$page has exit statuses, files, the environment and examples" \
 		"$(for section in 'EXIT STATUS' FILES ENVIRONMENT EXAMPLES; do grep -qx "\.Sh $section" "$work/$page" || echo "it has no $section"; done)"
 done
 
@@ -46,9 +46,15 @@ judge 'make install: each file in its place' "$(diff - <(installed) <<-'END'
 	usr/share/zsh/site-functions/_rant
 	END
 	)"
-judge 'make install: rant-config finds its parts' "$(diff <("$work/root/usr/sbin/rant-config" --help 2>&1) <(./config.sh --help))"
+judge 'make install: rant-config finds its parts' "$(diff <("$work/root/usr/sbin/rant-config" --help 2>&1) <(./config.sh --help | sed 's/config\.sh/rant-config/'))"
+judge 'make install: rant-config has its own name in messages' \
+	"$(same "rant-config: unknown option '--bad': see --help" "$("$work/root/usr/sbin/rant-config" --bad 2>&1)")"
 judge 'make install: the pages are those that were looked at' \
-	"$(diff "$work/root/usr/share/man/man1/rant.1" "$work/rant.1" && diff "$work/root/usr/share/man/man8/rant-config.8" "$work/rant-config.8")"
+	"$(diff "$work/root/usr/share/man/man1/rant.1" <(sed 's|/usr/local/|/usr/|' "$work/rant.1") && diff "$work/root/usr/share/man/man8/rant-config.8" "$work/rant-config.8")"
+judge 'make install: rant.1 names the installed files' "$(mandoc -Tutf8 "$work/root/usr/share/man/man1/rant.1" | col -b |
+	grep -oE '/usr/[^ ,]*[a-z@]/?[a-z.-]+' | grep -v '^/usr/share/doc/' | while read -r path; do
+		[ -e "$work/root$path" ] || echo "there is no $path"
+	done)"
 : >"$work/root/usr/share/rant/of_somebody_else"
 make -s uninstall DESTDIR="$work/root" PREFIX=/usr >"$work/make" 2>&1
 judge 'make uninstall: what is not ours stays' "$([ "$(installed)" = usr/share/rant/of_somebody_else ] || installed)"
@@ -58,24 +64,33 @@ judge 'make uninstall: nothing is left, no folder either' "$(find "$work/root" |
 
 # ---- Options ------------------------------------------------------------------------------------------------------------
 
-# Every name that the help has, and no other.
+# All option names of the help, and of the manual page.
 of_help() {
-	"$@" --help | grep -oE -- '^ +(-[^ ]( [A-Z]+)?, )?--[^ ]+' | sed 's/ [A-Z][A-Z]*,/,/' | grep -oE -- '--?[^ ,]+' | sort -u
+	local all=
+
+	[ "$1" != ./rant ] || all=all
+	"$@" --help $all | grep -oE -- '^ +(-[^ ]( [A-Z]+)?, )?--[^ ]+' | sed 's/ [A-Z][A-Z]*,/,/' | grep -oE -- '--?[^ ,]+' | sort -u
 }
 of_page() {
 	mandoc -Tutf8 "$work/$1" | col -b | awk '/^[A-Z]/ { options = /^OPTIONS/ } options' |
-		grep -oE -- '^ +(-[^ ]( [A-Z]+)?, )?--[^ ]+' | sed 's/ [A-Z][A-Z]*,/,/' | grep -oE -- '--?[^ ,]+' | sort -u
+		grep -oE -- '^ +(-[^ ]( [A-Z]+)?, )?--[^ ]+' | sed 's/ [A-Z][A-Z]*,/,/' | grep -oE -- '--?[^ ,]+' |
+		sed 's/[.;:)]*$//' | sort -u # a line of text may begin with an option
 }
 judge 'rant.1 has each option of --help' "$(diff <(of_help ./rant) <(of_page rant.1))"
 judge 'rant-config.8 has each option of --help' "$(diff <(of_help ./config.sh) <(of_page rant-config.8))"
 judge 'rant-plot.1 has each option of --help' "$(diff <(of_help plot/rant-plot) <(of_page rant-plot.1))"
+judge 'rant.1 has a paragraph of docs/options.md' "$(mandoc -Tutf8 "$work/rant.1" | col -b | tr -s ' \t\n' ' ' |
+	grep -q 'A slot that ends before its probe could be sent, because the window was full' || echo 'it has not')"
+judge 'rant.1 has no heading without text' "$(mandoc -Tutf8 "$work/rant.1" | col -b | awk '
+	/^   ?[A-Z]/ && was { print was }
+	{ if (/^[A-Z]|^   [A-Z]/) was = $0; else if (NF) was = "" }' | grep '^   ')"
 judge 'a program without options makes no page' "$(man/page.sh man/rant.1.in true 2>/dev/null && echo 'there is one')"
 
 # ---- Completion -------------------------------------------------------------------------------------------------------
 
 program=./rant
 
-# complete_bash WORD...: what may stand in the place of the last one.
+# complete_bash WORD...: the completions of the last word.
 complete_bash() {
 	bash -c '
 		. completion/rant.bash
@@ -97,7 +112,7 @@ completes() {
 mkdir "$work/afolder"
 completes '--json --jsonl' --js
 
-# "OPTION WORD...": the rows with a choice, of the table that parses.
+# "OPTION WORD...": the options with choices, from the table that parses.
 choices=$(awk -F'"' '
 	/^static const struct choice/ { split($0, word, /[ []/); set = word[5] }
 	/^};/ { set = "" }
@@ -119,6 +134,7 @@ completes 'root' --user roo
 completes '' -d 1
 completes "$work/afile $work/afolder" --report -H "$work/a"
 completes '' --count ''
+completes '' -c ''
 completes "$work/afile $work/afolder" --once "$work/a"
 for program in ./rant ./config.sh plot/rant-plot; do
 	judge "bash: every option of $program is completed" "$(diff <(of_help "$program") <(complete_bash - | tr ' ' '\n' | sort -u))"
@@ -135,7 +151,7 @@ completes 'rings,pause rings,pcie rings,power rings,ptp' --skip rings,p
 completes lo l
 completes '' --cpu ''
 
-# zsh has no way to ask for a completion but a terminal, so its parts are put in the place of the functions that it calls.
+# zsh completes on a terminal only, so this replaces the functions that the completion calls; real terminals follow below.
 zsh_said=
 if command -v zsh >/dev/null; then
 	for program in plot/rant-plot ./config.sh ./rant; do
@@ -145,19 +161,38 @@ if command -v zsh >/dev/null; then
 			_arguments() { shift; print -l -- "$@" }
 			. completion/_rant' "$program")
 		judge "zsh: every option of $program is completed" \
-			"$(diff <(of_help "$program") <(grep -oE -- '^--?[^[ ]+' <<<"$zsh_says" | sort -u))"
+			"$(diff <(of_help "$program") <(grep -oE -- '^--?[^[ =]+' <<<"$zsh_says" | sort -u))"
 		zsh_said+=$zsh_says$'\n'
 	done
 	while read -r option words; do
-		judge "zsh: $option has its words" "$(grep -q -- "^$option\[.*:($words)\$" <<<"$zsh_says" || grep -- "^$option\[" <<<"$zsh_says")"
+		judge "zsh: $option has its words" "$(grep -q -- "^$option=\[.*:($words)\$" <<<"$zsh_says" || grep -- "^$option" <<<"$zsh_says")"
 	done <<<"$choices"
-	for line in '--panel\[.*:_values -s , NAME histogram percentiles time stages one-way$' \
-		"--only\\[.*:_values -s , STEP ${steps//$'\n'/ }\$" '--skip\[.*:_values -s , STEP namespace ' \
-		'--on-breach\[.*:ACTION:(stop continue exec.*:)' '-i\[.*:IFACE:_net_interfaces' '--json\[.*:FILE:_files' '-d\[.*:S:$' \
-		'--save-trace\[.*:DIR:_files -/' '--user\[.*:NAME:_users' '--poisson\[[^]]*\]$' \
+	for line in '--panel=\[.*:_values -s , NAME histogram percentiles time stages one-way$' \
+		"--only=\\[.*:_values -s , STEP ${steps//$'\n'/ }\$" '--skip=\[.*:_values -s , STEP namespace ' \
+		'--on-breach=\[.*:ACTION:(stop continue exec.*:)' '-i\[.*:IFACE:_net_interfaces' '--json=\[.*:FILE:_files' '-d\[.*:S:$' \
+		'--save-trace=\[.*:DIR:_files -/' '--user=\[.*:NAME:_users' '--poisson\[[^]]*\]$' \
 		'\*:FILE:_files'; do
 		judge "zsh: $line" "$(grep -q -- "^$line" <<<"$zsh_said" || echo 'there is no such line')"
 	done
 else
 	echo 'ok - manual: zsh # SKIP there is no zsh'
 fi
+
+# ---- Completion by real shells on a terminal ----------------------------------------------------------------------------
+
+mkdir -p "$work/typed/a folder"
+: >"$work/typed/a file"
+for shell in bash zsh; do
+	if ! command -v "$shell" >/dev/null || ! command -v python3 >/dev/null; then
+		echo "ok - manual: $shell on a terminal # SKIP there is no $shell or no python3"
+		continue
+	fi
+	while IFS='|' read -r text wanted; do
+		judge "$shell on a terminal: '$text'" "$(same "$wanted" "$(timeout 90 tests/type_tab.py "$shell" "$PWD" "$work/typed" "$text" X)")"
+	done <<-'END'
+		rant --json a\ fi|<rant><--json><a file><X>
+		rant --save-trace a\ fo|<rant><--save-trace><a folder/X>
+		rant --stamp=k|<rant><--stamp=kernel><X>
+		rant --stamp u|<rant><--stamp><user><X>
+	END
+done

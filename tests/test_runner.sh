@@ -28,7 +28,7 @@ small_tree() {
 	mkdir -p "$work"/tests/{unit,link,lab,interop}
 	cp tests/check.sh tests/skips.txt "$work/tests"
 	printf 'rant:\n\t@true\nbuild/%%:\n\t@true\n' >"$work/Makefile"
-	script house.sh 'true'
+	script structure.sh 'true'
 	script symbols.sh 'true'
 	script with_tracefs.sh 'exec "$@"'
 	script interop/interop.sh 'echo "ok - interop"'

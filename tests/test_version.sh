@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The version has one place, the commit is that of the source, and a release is made of it. After make.
+# The version in one file, the commit of the source, and the archive of a release. After make.
 set -uo pipefail
 
 cd "$(dirname "$0")/.." || exit 1
@@ -16,7 +16,7 @@ commit_of() {
 	"$1" --version | sed -n 's/^  Commit    :  //p'
 }
 
-# The objects that make would compile.
+# Prints the objects that make would compile.
 compiled() {
 	make -n "$@" rant | sed -n 's/.* -c \([^ ]*\.c\) .*/\1/p' | paste -sd' '
 }
@@ -28,7 +28,7 @@ judge 'the same commit compiles nothing' "$(same '' "$(compiled)")"
 
 # ---- Of a git tree, and of the archive of a release ----------------------------------------------------------------------
 
-# As make does it in the tree, in a small one.
+# A small git tree with the files that make needs for the commit.
 small_tree() {
 	mkdir "$work/tree" && cp -r Makefile .version .gitattributes rant.h report "$work/tree" && cd "$work/tree" || return
 	git init -q . && git add . &&
@@ -36,7 +36,7 @@ small_tree() {
 	commit=$(git rev-parse --short=12 HEAD)
 }
 
-# made_of FOLDER: the commit in the object.
+# made_of FOLDER: prints the commit in the object.
 made_of() {
 	make -s -C "$1" build/report/text/version.o >"$work/make" 2>&1 || cat "$work/make"
 	strings "$1/build/report/text/version.o" | grep -E '^([0-9a-f]{12}(-dirty)?|unknown)$'
@@ -71,7 +71,7 @@ fi
 
 # ---- Of this tree --------------------------------------------------------------------------------------------------------
 
-# The whole of it, as whoever has no git would.
+# Builds the archive of this tree without git.
 whole() {
 	git --git-dir=.git archive --prefix=whole/ HEAD | tar -x -C "$work" || return
 	make -s -C "$work/whole" -j"$(nproc)" CFLAGS=-O0 >"$work/make" 2>&1 || { tail -n 3 "$work/make" && return; }

@@ -12,7 +12,7 @@ import re
 import sys
 
 NUMBER = re.compile(r"(?<![\w.])[+-]?\d[\d,]*(\.\d+)?(?![\d]*(th\b|\w))\*?")
-BUSY = re.compile("the measuring thread|slots of|page faults|the CPU|packets were dropped on receipt|memory of histogram|the NIC counted")
+BUSY = re.compile("the measuring thread|the hypervisor took|slots of|page faults|the CPU|packets were dropped on receipt|memory of histogram|the NIC counted")
 
 
 def shape_of(line):
@@ -22,6 +22,19 @@ def shape_of(line):
     line = re.sub(r"  #+$", "", line)
     line = re.sub(r"(\d)\*", r"\1 ", line)
     return re.sub(r"\s+", " ", NUMBER.sub("0", line)).rstrip()
+
+
+def as_brief(lines):
+    """A brief report without what depends on the machine: the units of the answer, the reasons of the verdict, the name of the interface, and
+    where the line of losses is broken."""
+    if not any(line.startswith("Machine: ") for line in lines) or not lines[1].startswith("Measurement: "):
+        return lines
+    end = 2
+    while end < len(lines) and lines[end].startswith("  "):
+        end += 1
+    rest = "\n".join(re.sub("^Machine: [a-z]+[0-9]+", "Machine: IFACE", line) for line in lines[end:])
+    rest = re.sub(r"(?<=\n)Lost:.*(\n    .*)*(?=\nMachine:)", lambda lost: lost[0].replace("\n   ", ""), rest)
+    return [re.sub(r"(?<=\d) (us|ms|s)\b", " us", lines[0]), "Measurement:", *rest.split("\n")]
 
 
 def without_busy(lines):
@@ -37,8 +50,8 @@ def without_busy(lines):
 
 def read(path):
     with open(path, encoding="ascii") as f:
-        lines = without_busy(f.read().splitlines())
-    return [shape_of(line) for line in lines if not re.search("fewer than ten samples are above|^  Stalled for:|^  The negative ones", line)]
+        lines = without_busy(as_brief(f.read().splitlines()))
+    return [shape_of(line) for line in lines if not re.search("fewer than ten samples are above|^  Stalled for:|^  The negative values", line)]
 
 
 def compare(good, report):

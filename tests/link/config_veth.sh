@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# config.sh on a veth pair: what such a link has is set, verified, measured with and taken back; the rest is listed.
+# config.sh on a veth pair: supported settings are applied, verified, measured with and reverted; others are listed.
 #
 #   config_veth.sh RANT          HOST=1 in the environment: the CPUs and interrupts of this host too, for some seconds
 #
@@ -208,7 +208,7 @@ in_other_orders() {
 	verdict 'both ports taken back in other orders: all is as before'
 }
 
-# What somebody changes between is told, again and again until it is mended.
+# A setting that another program changes is reported by each call until it is corrected.
 changed_between() {
 	config 0 "$a" --only namespace --cpu 0 --irq-cpu 1
 	ip -n "ns_$a" link set dev "$a" txqueuelen 7
@@ -219,10 +219,10 @@ changed_between() {
 		config 1 "$a" --undo
 		sed "s/$a/A/g" "$work/err" >"$work/told"
 		cmp -s - "$work/told" <<-END || complain "told: $(<"$work/told")"
-			config.sh: A: not as before: link: was 'qlen 501', is 'qlen 7'
-			config.sh: A: not as before: route 4 10.25.0.0/16: was 'blackhole 10.25.0.0/16 scope global', is 'not there'
-			config.sh: A: not as before: rule 4 32000: from all iif A lookup 7: was 'not there', is 'there'
-			config.sh: A: all is taken back, but not as before: mend what is above, then --undo once more
+			config.sh: A: differs from before: link: was 'qlen 501', is 'qlen 7'
+			config.sh: A: differs from before: route 4 10.25.0.0/16: was 'blackhole 10.25.0.0/16 scope global', is 'not there'
+			config.sh: A: differs from before: rule 4 32000: from all iif A lookup 7: was 'not there', is 'there'
+			config.sh: A: all settings are restored, but differ from before: correct these, then run --undo again
 		END
 	done
 	ip link set dev "$a" txqueuelen 501
@@ -236,7 +236,7 @@ changed_between() {
 	verdict 'what is not as before is told in a line each, with status 1'
 }
 
-# refused REGEX: one line, and nothing is changed.
+# refused REGEX: one line on stderr, and no setting changes.
 refused() {
 	dump "$work/refused"
 	config 1 "$a" "${options_a[@]}"
@@ -263,11 +263,11 @@ with() {
 }
 
 refusals() {
-	with "'vx$$' stands on '$a'" "ip link del vx$$" -- ip link add "vx$$" type vxlan id 5 dev "$a" dstport 4789
-	with "'mv$$' stands on '$a'" "ip link del mv$$" -- ip link add link "$a" name "mv$$" type macvlan
+	with "'vx$$' uses '$a'" "ip link del vx$$" -- ip link add "vx$$" type vxlan id 5 dev "$a" dstport 4789
+	with "'mv$$' uses '$a'" "ip link del mv$$" -- ip link add link "$a" name "mv$$" type macvlan
 	with "discipline of its own, clsact" "tc qdisc del dev $a clsact" -- tc qdisc add dev "$a" clsact
-	with "'nexthop 77' goes over '$a', and its 'type'" 'ip nexthop del id 77' -- ip nexthop add id 77 group 11/21 type resilient buckets 32
-	with "'route 4 10.26.0.0/16' goes over '$a' and is there 2 times" 'ip route flush 10.26.0.0/16' -- two_routes
+	with "'nexthop 77' uses '$a', and its 'type'" 'ip nexthop del id 77' -- ip nexthop add id 77 group 11/21 type resilient buckets 32
+	with "'route 4 10.26.0.0/16' uses '$a' and exists 2 times" 'ip route flush 10.26.0.0/16' -- two_routes
 	with "'$a' carries the default route" 'ip route del default' -- \
 		ip route add default nexthop via 10.61.0.2 dev "$a" nexthop via 10.62.0.2 dev "$b"
 	with "'$a' carries the default route" 'ip -6 route del default' -- ip -6 route add default via fd61::2 dev "$a"

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Bad peers for the namespace tests, bounded in count and time. Prints one line: how many of which it sent, in the
- * words of rant's accounts, so that a test can compare the two exactly. What it says of a packet is judged here, from
- * the RFCs, and not by asking packet.c, which is under test.
+ * Bad peers for the namespace tests, bounded in count and time. Prints a line with the number of packets of each kind,
+ * named like rant's counters, so that a test can compare both exactly. Packets are classified here by the RFCs, without
+ * packet.c, which is under test.
  *
  *   hostile emit MODE ADDRESS [options]     sends to the reflector at ADDRESS
- *   hostile reflect MODE ADDRESS [options]  is the reflector at ADDRESS
- *   hostile hold stamps ADDRESS             sends nothing, but keeps the kernel stamping
- *   hostile forge ROLE ADDRESS [options]    tells the emitter or reflector at ADDRESS that its packets are too long
+ *   hostile reflect MODE ADDRESS [options]  acts as the reflector at ADDRESS
+ *   hostile hold stamps ADDRESS             sends nothing, but keeps kernel timestamping enabled
+ *   hostile forge ROLE ADDRESS [options]    forges ICMP messages to the emitter or reflector at ADDRESS: packets too
+ * long
  */
 #include "wire/packet.h"
 #include "wire/socket.h"
@@ -29,13 +30,13 @@
 #define SSID 0x4242
 #define ANSWER_LIMIT_MS 5000 /* until an answer that must come is missed */
 #define LATE_MS 150
-#define REPLAYED 60 /* packets in one replay: fewer than the window in which a reflector knows duplicates */
+#define REPLAYED 60 /* packets in one replay: fewer than the duplicate window of a reflector */
 #define FIRST_PORT 10000 /* below those that the kernel gives out */
 #define PORTS 20000
 #define NOT_KNOWN (-1)
 #define FORGED_MTU 600
 
-/* Octets that the judgements below look at. */
+/* Offsets of the octets that the classification below reads. */
 enum { AT_MULTIPLIER = 13, AT_SSID = 14, AT_SENDER_SEQ = 24, AT_SENDER_T1 = 28, AT_SENDER_MULTIPLIER = 37 };
 
 static struct {
@@ -48,12 +49,13 @@ static struct {
 static int64_t deadline_ns;
 static volatile sig_atomic_t stop;
 
-/* What was sent, by what rant has to call it. Every one begins at 0 and is printed, but for NOT_KNOWN. */
-static struct tally {
+/* Packets sent, by the counter that rant should use. Each counter begins at 0 and is printed, except
+ * NOT_KNOWN. */
+static struct sample_queue {
 	long sent, good, malformed, foreign, duplicate, reordered, bad_tlvs, sessions, no_session; /* to a reflector */
 	long replies, exact; /* from it; exact: of the right length and the copy of our octets in it */
 	long probes, right, lost, late, strays; /* with an emitter */
-} tally;
+} sample_queue;
 
 static void on_signal(int signal_number)
 {
@@ -140,20 +142,20 @@ static size_t make_reply(uint8_t *p, size_t bytes, uint32_t seq)
 
 /* ---- As an emitter ----------------------------------------------------------------------------------------------- */
 
-/* Writes packet i and says in `tally` what it is; the length. */
+/* Writes packet i and adds its kind to the counts; returns its length. */
 typedef size_t make_packet(uint8_t *p, long i);
 
 static size_t good(uint8_t *p, long i)
 {
 	make_probe(p, (uint32_t)i, SSID, clock_read_ns(CLOCK_REALTIME));
-	tally.good++;
+	sample_queue.good++;
 	return STAMP_BASE_BYTES;
 }
 
 static size_t malformed(uint8_t *p, long i, size_t bytes)
 {
 	make_probe(p, (uint32_t)i, SSID, 0);
-	tally.malformed++;
+	sample_queue.malformed++;
 	return bytes;
 }
 
@@ -189,7 +191,7 @@ static size_t put_tlv(uint8_t *at, uint8_t type, size_t claimed)
 	return 4;
 }
 
-/* As long as UDP can carry: one TLV of Extra Padding up to the last octet. */
+/* The maximum of UDP: a TLV of Extra Padding up to the last octet. */
 static size_t largest(uint8_t *p, long i)
 {
 	size_t at = good(p, i);
@@ -199,12 +201,12 @@ static size_t largest(uint8_t *p, long i)
 	return UDP_MAX_BYTES;
 }
 
-/* Each kind of a TLV that does not fit: far too long, by one octet, after a good one, less than a header. */
+/* Each kind of malformed TLV: far too long, too long by an octet, after a good TLV, shorter than a header. */
 static size_t tlv(uint8_t *p, long i)
 {
 	size_t at = good(p, i);
 
-	tally.bad_tlvs++;
+	sample_queue.bad_tlvs++;
 	memset(p + at, 0, 64);
 	switch (i % 4) {
 	case 0:
@@ -226,7 +228,7 @@ static bool is_wrong_length(uint8_t type, size_t length)
 	       (type == 7 && length != 16);
 }
 
-/* Is there a TLV of a wrong length, or are there octets too few for one? */
+/* True if a TLV has a wrong length or too few octets. */
 static bool has_bad_tlv(const uint8_t *p, size_t bytes)
 {
 	size_t at = STAMP_BASE_BYTES;
@@ -243,33 +245,34 @@ static bool has_bad_tlv(const uint8_t *p, size_t bytes)
 	return at < bytes;
 }
 
-/* Random octets are good where they are long enough and have a multiplier. That they look like a reply, which has zeros
- * in four or five certain octets, has a chance below one in 65,536 and is the same for every run of a seed. */
+/* Random octets are good if they are long enough and have a multiplier. The probability that they look like
+ * a reply, with zeros in four or five given octets, is below 1 in 65,536 and the same for every run of a
+ * seed. */
 static size_t random_octets(uint8_t *p, long i)
 {
 	size_t bytes = random_number() % 200;
 
 	(void)i;
 	random_fill(p, bytes);
-	tally.reordered = NOT_KNOWN;
-	tally.sessions = NOT_KNOWN;
-	tally.duplicate = NOT_KNOWN;
+	sample_queue.reordered = NOT_KNOWN;
+	sample_queue.sessions = NOT_KNOWN;
+	sample_queue.duplicate = NOT_KNOWN;
 	if (bytes < STAMP_REQUEST_MIN_BYTES || !p[AT_MULTIPLIER]) {
-		tally.malformed++;
+		sample_queue.malformed++;
 		return bytes;
 	}
-	tally.good++;
-	tally.bad_tlvs += bytes > STAMP_BASE_BYTES && has_bad_tlv(p, bytes);
+	sample_queue.good++;
+	sample_queue.bad_tlvs += bytes > STAMP_BASE_BYTES && has_bad_tlv(p, bytes);
 	return bytes;
 }
 
-/* What a reflector sends, also with a TLV behind it. */
+/* A reflector's packet, also with a TLV after it. */
 static size_t reply(uint8_t *p, long i)
 {
 	size_t bytes = good(p, i);
 
-	tally.good--;
-	tally.foreign++;
+	sample_queue.good--;
+	sample_queue.foreign++;
 	if (i % 2) {
 		bytes += put_tlv(p + bytes, 1, 8) + 8;
 		memset(p + bytes - 8, 0, 8);
@@ -282,19 +285,19 @@ static size_t not_to_be_answered(uint8_t *p, long i)
 {
 	size_t bytes = good(p, i);
 
-	tally.good--;
-	tally.foreign++;
+	sample_queue.good--;
+	sample_queue.foreign++;
 	return bytes;
 }
 
-/* One of ever more senders; the barrier is one too. There is no room for them all. */
+/* Another new sender; the barrier is a sender too. The table is too small for all. */
 static void count_sender(long i)
 {
-	const bool room = i < SESSIONS_MAX - 1;
+	const bool space = i < SESSIONS_MAX - 1;
 
-	tally.good += room;
-	tally.sessions += room && i > 0;
-	tally.no_session += !room;
+	sample_queue.good += space;
+	sample_queue.sessions += space && i > 0;
+	sample_queue.no_session += !space;
 }
 
 static size_t many_ssids(uint8_t *p, long i)
@@ -313,20 +316,20 @@ static size_t many_ports(uint8_t *p, long i)
 
 static size_t duplicates(uint8_t *p, long i)
 {
-	tally.duplicate += i % 2;
+	sample_queue.duplicate += i % 2;
 	return good(p, i / 2);
 }
 
 /* 1 0 3 2 5 4 ... */
 static size_t swapped(uint8_t *p, long i)
 {
-	tally.reordered += i % 2;
+	sample_queue.reordered += i % 2;
 	return good(p, i ^ 1);
 }
 
 static size_t replay(uint8_t *p, long i)
 {
-	tally.duplicate += i >= REPLAYED;
+	sample_queue.duplicate += i >= REPLAYED;
 	return good(p, i % REPLAYED);
 }
 
@@ -356,7 +359,7 @@ static const struct emit_mode {
 	{ "estimate", estimate, false, false }, /* multiplier 0 */
 	{ "replies", reply, false, false },
 	{ "mirror", not_to_be_answered, true, false }, /* from the reflector's own port */
-	{ "broadcast", not_to_be_answered, false, false }, /* ADDRESS is one; give --barrier */
+	{ "broadcast", not_to_be_answered, false, false }, /* ADDRESS is a broadcast address; give --barrier */
 	{ "ssids", many_ssids, false, false },
 	{ "ports", many_ports, false, true },
 	{ "duplicates", duplicates, false, false },
@@ -365,7 +368,7 @@ static const struct emit_mode {
 	{ "mixture", mixture, false, false },
 };
 
-/* Takes one answer; true when there was one within limit_ms. */
+/* Receives a reply; true if it arrived within limit_ms. */
 static bool take_answer(int fd, const uint8_t *request, size_t bytes, int limit_ms)
 {
 	static uint8_t answer[DATAGRAM_MAX];
@@ -377,15 +380,15 @@ static bool take_answer(int fd, const uint8_t *request, size_t bytes, int limit_
 	got = recv(fd, answer, sizeof(answer), MSG_DONTWAIT);
 	if (got < 0)
 		return false;
-	tally.replies++;
+	sample_queue.replies++;
 	if ((size_t)got == (bytes < STAMP_BASE_BYTES ? STAMP_BASE_BYTES : bytes) &&
 	    !memcmp(answer + AT_SENDER_SEQ, request, AT_SSID))
-		tally.exact++;
+		sample_queue.exact++;
 	return true;
 }
 
-/* A reflector reads in order: when this probe is answered, all that was sent before it has been dealt with, and what
- * was answered wrongly has arrived. From another port, as another session. */
+/* A reflector reads in order: when this probe is answered, all earlier packets were processed, and wrong
+ * answers have arrived. Sent from another port, as another session. */
 static void pass_barrier(int barrier, uint32_t seq)
 {
 	struct sockaddr_in to = address_of(set.barrier ? set.barrier : set.address, set.port);
@@ -393,8 +396,8 @@ static void pass_barrier(int barrier, uint32_t seq)
 
 	make_probe(probe, seq, SSID ^ 1, clock_read_ns(CLOCK_REALTIME));
 	send_to(barrier, probe, sizeof(probe), &to);
-	tally.sent++;
-	tally.good++;
+	sample_queue.sent++;
+	sample_queue.good++;
 	if (!take_answer(barrier, probe, sizeof(probe), ANSWER_LIMIT_MS))
 		errx(1, "the reflector does not answer a good probe before or after the bad ones");
 }
@@ -408,10 +411,10 @@ static void emit(const struct emit_mode *m)
 	/* Before the table is full. */
 	if (m->make == many_ssids || m->make == many_ports)
 		pass_barrier(barrier, 0);
-	tally.sessions = m->from_reflector_port || m->make == reply || m->make == empty || m->make == tiny ||
-			 m->make == estimate || m->make == not_to_be_answered ? 1 : 2; /* the barrier is one */
+	sample_queue.sessions = m->from_reflector_port || m->make == reply || m->make == empty || m->make == tiny ||
+			 m->make == estimate || m->make == not_to_be_answered ? 1 : 2; /* the barrier is a session */
 	for (long i = 0; (!set.count || i < set.count) && !is_over(); i++) {
-		long answerable = tally.good;
+		long answerable = sample_queue.good;
 		size_t bytes = m->make(packet, i);
 
 		if (m->new_port_each) {
@@ -422,8 +425,8 @@ static void emit(const struct emit_mode *m)
 			fd = open_socket(&port);
 		}
 		send_to(fd, packet, bytes, &to);
-		tally.sent++;
-		if (tally.good > answerable && !set.flood && !take_answer(fd, packet, bytes, ANSWER_LIMIT_MS))
+		sample_queue.sent++;
+		if (sample_queue.good > answerable && !set.flood && !take_answer(fd, packet, bytes, ANSWER_LIMIT_MS))
 			break;
 	}
 	if (!set.flood)
@@ -436,7 +439,7 @@ static void emit(const struct emit_mode *m)
 
 /* ---- As a reflector ---------------------------------------------------------------------------------------------- */
 
-/* One probe, and the right answer to it. */
+/* A probe and the correct reply to it. */
 struct ask {
 	int fd, second_fd;
 	struct sockaddr_in from;
@@ -447,16 +450,16 @@ struct ask {
 static void answer_right(const struct ask *a)
 {
 	send_to(a->fd, a->answer, sizeof(a->answer), &a->from);
-	tally.right++;
+	sample_queue.right++;
 }
 
-/* A wrong answer, and then the right one, so that no time is lost, unless --instead. */
+/* Sends a wrong reply and then the correct one, which avoids a timeout; with --instead only the wrong one. */
 static void answer_wrong(const struct ask *a, const void *wrong, size_t bytes, long *account)
 {
 	send_to(a->fd, wrong, bytes, &a->from);
 	++*account;
 	if (set.instead)
-		tally.lost++;
+		sample_queue.lost++;
 	else
 		answer_right(a);
 }
@@ -479,7 +482,7 @@ static void reflect_good(const struct ask *a)
 static void reflect_drop(const struct ask *a)
 {
 	if (is_turn(a))
-		tally.lost++;
+		sample_queue.lost++;
 	else
 		answer_right(a);
 }
@@ -491,16 +494,16 @@ static void reflect_twice(const struct ask *a)
 	if (is_last(a))
 		return;
 	send_to(a->fd, a->answer, sizeof(a->answer), &a->from);
-	tally.duplicate++;
+	sample_queue.duplicate++;
 }
 
-/* The next probe comes meanwhile and is answered after this one. */
+/* The next probe arrives before this reply and is answered after it. */
 static void reflect_late(const struct ask *a)
 {
 	if (is_turn(a)) {
 		poll(NULL, 0, LATE_MS);
-		tally.lost++;
-		tally.late++;
+		sample_queue.lost++;
+		sample_queue.late++;
 	}
 	answer_right(a);
 }
@@ -514,15 +517,15 @@ static void reflect_swapped(const struct ask *a)
 	if (is_turn(a)) {
 		kept = *a;
 		keeping = true;
-		tally.lost++;
+		sample_queue.lost++;
 		return;
 	}
 	answer_right(a);
 	if (keeping) {
 		keeping = false;
 		answer_right(&kept);
-		tally.late++;
-		tally.reordered++;
+		sample_queue.late++;
+		sample_queue.reordered++;
 	}
 }
 
@@ -530,13 +533,13 @@ static void reflect_future(const struct ask *a)
 {
 	uint8_t wrong[STAMP_BASE_BYTES];
 
-	/* One ahead, which is the next probe; then far ahead; then what is behind the first one. */
+	/* The next number, i.e. the next probe; then far ahead; then numbers before the first. */
 	static const uint32_t ahead[] = { 1, 1000, 0x7fffffff, 0x80000000, 0xffff0000 };
 	uint32_t seq = htonl((uint32_t)a->number + ahead[a->number % 5]);
 
 	memcpy(wrong, a->answer, sizeof(wrong));
 	memcpy(wrong + AT_SENDER_SEQ, &seq, sizeof(seq));
-	answer_wrong(a, wrong, sizeof(wrong), &tally.foreign);
+	answer_wrong(a, wrong, sizeof(wrong), &sample_queue.foreign);
 }
 
 static void reflect_ssid(const struct ask *a)
@@ -545,13 +548,13 @@ static void reflect_ssid(const struct ask *a)
 
 	memcpy(wrong, a->answer, sizeof(wrong));
 	wrong[AT_SSID + 1] ^= 1;
-	/* 0 would be a peer that knows of no SSIDs. */
+	/* 0 would be a peer without SSIDs. */
 	if (!wrong[AT_SSID] && !wrong[AT_SSID + 1])
 		wrong[AT_SSID] = 1;
-	answer_wrong(a, wrong, sizeof(wrong), &tally.foreign);
+	answer_wrong(a, wrong, sizeof(wrong), &sample_queue.foreign);
 }
 
-/* What names a probe of before, and no SSID as a peer that knows of none; T1 is not that probe's. */
+/* Names an earlier probe, without an SSID like a peer that does not support SSIDs; T1 is not that probe's. */
 static void reflect_old(const struct ask *a)
 {
 	uint8_t wrong[STAMP_BASE_BYTES];
@@ -560,7 +563,7 @@ static void reflect_old(const struct ask *a)
 	memcpy(wrong, a->answer, sizeof(wrong));
 	memset(wrong + AT_SSID, 0, 2);
 	memcpy(wrong + AT_SENDER_SEQ, &seq, sizeof(seq));
-	answer_wrong(a, wrong, sizeof(wrong), &tally.foreign);
+	answer_wrong(a, wrong, sizeof(wrong), &sample_queue.foreign);
 }
 
 /* The right answer but for the SSID, which all before it had. */
@@ -571,7 +574,7 @@ static void reflect_unnamed(const struct ask *a)
 	memcpy(wrong, a->answer, sizeof(wrong));
 	memset(wrong + AT_SSID, 0, 2);
 	if (a->number)
-		answer_wrong(a, wrong, sizeof(wrong), &tally.foreign);
+		answer_wrong(a, wrong, sizeof(wrong), &sample_queue.foreign);
 	else
 		answer_right(a);
 }
@@ -584,7 +587,7 @@ static void reflect_light(const struct ask *a)
 	memcpy(light, a->answer, sizeof(light));
 	memset(light + AT_SSID, 0, 2);
 	send_to(a->fd, light, 41, &a->from);
-	tally.right++;
+	sample_queue.right++;
 }
 
 static void reflect_t1(const struct ask *a)
@@ -593,22 +596,22 @@ static void reflect_t1(const struct ask *a)
 
 	memcpy(wrong, a->answer, sizeof(wrong));
 	wrong[AT_SENDER_T1 + a->number % 8] ^= 1;
-	answer_wrong(a, wrong, sizeof(wrong), &tally.foreign);
+	answer_wrong(a, wrong, sizeof(wrong), &sample_queue.foreign);
 }
 
 static void reflect_short(const struct ask *a)
 {
-	answer_wrong(a, a->answer, (size_t)a->number % STAMP_REPLY_MIN_BYTES, &tally.malformed);
+	answer_wrong(a, a->answer, (size_t)a->number % STAMP_REPLY_MIN_BYTES, &sample_queue.malformed);
 }
 
-/* Longer than the request is no fault: a peer may pad. */
+/* Longer than the request is valid: a peer may pad. */
 static void reflect_largest(const struct ask *a)
 {
 	static uint8_t padded[UDP_MAX_BYTES];
 
 	memcpy(padded, a->answer, sizeof(a->answer));
 	send_to(a->fd, padded, sizeof(padded), &a->from);
-	tally.right++;
+	sample_queue.right++;
 }
 
 static void reflect_estimate(const struct ask *a)
@@ -617,16 +620,16 @@ static void reflect_estimate(const struct ask *a)
 
 	memcpy(wrong, a->answer, sizeof(wrong));
 	wrong[a->number % 2 ? AT_MULTIPLIER : AT_SENDER_MULTIPLIER] = 0;
-	answer_wrong(a, wrong, sizeof(wrong), &tally.malformed);
+	answer_wrong(a, wrong, sizeof(wrong), &sample_queue.malformed);
 }
 
 /* The right answer from a wrong port, or from a wrong address with --second. */
 static void reflect_elsewhere(const struct ask *a)
 {
 	send_to(a->second_fd, a->answer, sizeof(a->answer), &a->from);
-	tally.strays++;
+	sample_queue.strays++;
 	if (set.instead)
-		tally.lost++;
+		sample_queue.lost++;
 	else
 		answer_right(a);
 }
@@ -638,9 +641,9 @@ static void send_garbage(const struct ask *a)
 
 	random_fill(octets, sizeof(octets));
 	if (bytes < STAMP_REPLY_MIN_BYTES || !octets[AT_MULTIPLIER] || !octets[AT_SENDER_MULTIPLIER])
-		tally.malformed++;
+		sample_queue.malformed++;
 	else
-		tally.foreign++; /* the sequence number is right with a chance of one in millions */
+		sample_queue.foreign++; /* the probability of a correct sequence number is below one in a million */
 	send_to(a->fd, octets, bytes, &a->from);
 }
 
@@ -657,7 +660,7 @@ static void reflect_echo(const struct ask *a)
 	uint8_t probe[STAMP_BASE_BYTES] = { 0 };
 
 	memcpy(probe, a->answer + AT_SENDER_SEQ, AT_SSID);
-	answer_wrong(a, probe, sizeof(probe), &tally.malformed);
+	answer_wrong(a, probe, sizeof(probe), &sample_queue.malformed);
 }
 
 static const struct reflect_mode {
@@ -701,12 +704,12 @@ static void reflect(const struct reflect_mode *m)
 						 &bytes_from);
 		if (bytes < STAMP_BASE_BYTES)
 			break;
-		tally.probes++;
+		sample_queue.probes++;
 		make_reply(packet, STAMP_BASE_BYTES, (uint32_t)a.number);
 		memcpy(a.answer, packet, sizeof(a.answer));
 		m->answer(&a);
 	}
-	/* Full rate: what the last one to ask gets without asking. */
+	/* At full rate: everything that the last requester gets is unrequested. */
 	while (set.flood && a.from.sin_port && !is_over())
 		send_garbage(&a);
 	close(a.second_fd);
@@ -715,7 +718,7 @@ static void reflect(const struct reflect_mode *m)
 
 /* ---- Not as a peer ----------------------------------------------------------------------------------------------- */
 
-/* Keeps the kernel stamping what it receives, as any other program on the machine may. */
+/* Keeps kernel timestamping of received packets enabled, as other programs on the machine may. */
 static void hold_stamps(void)
 {
 	int fd = open_socket(NULL), one = 1;
@@ -744,7 +747,7 @@ static uint16_t checksum_of(const void *data, size_t bytes)
 	return htons((uint16_t)~(sum + (sum >> 16)));
 }
 
-/* "Fragmentation needed" (RFC 1191 section 4), as no router sent it, about a packet from ADDRESS to --second. --port is
+/* "Fragmentation needed" (RFC 1191 section 4), forged, about a packet from ADDRESS to --second. --port is
  * that of the emitter, one of the two. */
 static void forge(bool to_emitter)
 {
@@ -776,10 +779,10 @@ static void print_count(const char *name, long count)
 
 static void print_common(void)
 {
-	print_count("malformed", tally.malformed);
-	print_count("foreign", tally.foreign);
-	print_count("duplicate", tally.duplicate);
-	print_count("reordered", tally.reordered);
+	print_count("malformed", sample_queue.malformed);
+	print_count("foreign", sample_queue.foreign);
+	print_count("duplicate", sample_queue.duplicate);
+	print_count("reordered", sample_queue.reordered);
 }
 
 /* NOT_KNOWN stays so, whatever was counted on top of it. */
@@ -794,24 +797,25 @@ static void run_emit(const struct emit_mode *m)
 	bool unknown = m->make == random_octets || m->make == mixture;
 
 	emit(m);
-	forget_unknown(&tally.reordered, unknown);
-	forget_unknown(&tally.duplicate, unknown);
-	forget_unknown(&tally.sessions, unknown);
-	printf("hostile emit %s: sent=%ld good=%ld", m->name, tally.sent, tally.good);
+	forget_unknown(&sample_queue.reordered, unknown);
+	forget_unknown(&sample_queue.duplicate, unknown);
+	forget_unknown(&sample_queue.sessions, unknown);
+	printf("hostile emit %s: sent=%ld good=%ld", m->name, sample_queue.sent, sample_queue.good);
 	print_common();
-	print_count("bad_tlvs", tally.bad_tlvs);
-	print_count("sessions", tally.sessions);
-	print_count("no_session", tally.no_session);
-	printf(" replies=%ld exact=%ld\n", tally.replies, tally.exact);
+	print_count("bad_tlvs", sample_queue.bad_tlvs);
+	print_count("sessions", sample_queue.sessions);
+	print_count("no_session", sample_queue.no_session);
+	printf(" replies=%ld exact=%ld\n", sample_queue.replies, sample_queue.exact);
 }
 
 static void run_reflect(const struct reflect_mode *m)
 {
 	reflect(m);
-	printf("hostile reflect %s: probes=%ld right=%ld lost=%ld late=%ld", m->name, tally.probes, tally.right,
-	       tally.lost, tally.late);
+	printf("hostile reflect %s: probes=%ld right=%ld lost=%ld late=%ld", m->name, sample_queue.probes,
+	       sample_queue.right,
+	       sample_queue.lost, sample_queue.late);
 	print_common();
-	printf(" strays=%ld\n", tally.strays);
+	printf(" strays=%ld\n", sample_queue.strays);
 }
 
 static int usage(void)
@@ -858,7 +862,7 @@ static void read_options(int argc, char **argv)
 		else
 			exit(usage());
 	}
-	/* Bounded in time whatever is asked for. */
+	/* Bounded in time with any options. */
 	if (set.limit_s <= 0 || set.limit_s > 600 || set.every < 1)
 		exit(usage());
 }

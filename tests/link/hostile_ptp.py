@@ -16,7 +16,7 @@ STRANGER = bytes.fromhex("020000000099")
 
 
 def stamp(reply=False):
-    """A STAMP packet of 44 octets: its error estimate makes it one, that of the sender makes it a reply."""
+    """A STAMP packet of 44 octets: valid by its error estimate, a reply by a sender's error estimate."""
     packet = bytearray(44)
     packet[12:14] = b"\x40\x01"
     if reply:
@@ -41,7 +41,7 @@ MALFORMED = (
     [message(kind=n) for n in (2, 8, 11, 15, 0x10)] +
     [message(bytes(44)), message(stamp()[:12])]
 )
-# Of another version or domain: over UDP somebody has sent it to us, on Ethernet it is somebody's PTP.
+# Another version or domain: over UDP it was sent to us, on Ethernet it is PTP of other programs.
 OTHERS = [message(version=1), message(version=3), message(domain=0), message(domain=126), message()[:4], b""]
 
 
@@ -67,7 +67,7 @@ def main():
         return
     for m in GOOD + FOREIGN + MALFORMED + OTHERS:
         s.send(to + own + ethertype + m)
-    # What is for a group must not be answered; what is for somebody else, or has our address as its source, is not ours.
+    # Messages to a group must not be answered; messages to other stations, or with our source address, are ignored.
     for group in ("ffffffffffff", "011b19000000", "0180c200000e"):
         s.send(bytes.fromhex(group) + own + ethertype + message())
     s.send(bytes.fromhex("020000000098") + own + ethertype + message())

@@ -6,16 +6,16 @@
 #   TEST.sh RANT HOSTILE [SPIKE]     SPIKE: the library made of lab/spike.c; without it no spikes and faults are made
 #
 #   ONLY=REGEX    only the tests whose name matches
-#   QUICK=1       without the slow ones, as in make check; REST=1: the slow ones alone, as in make check-all
+#   QUICK=1       without slow tests, as in make check; REST=1: slow tests only, as in make check-all
 #
 # Prints "ok - NAME", "not ok - NAME" and lines that begin with "# ". Exit status 1 when anything failed.
 #
-# A test is a line: its name, the expected exit status, the arguments, and what must be true after it (see `check`).
-# After every run of rant its accounts are added up again from what it printed (see `audit`), and no unfinished log may be
+# A test is a line: its name, the expected exit status, the arguments, and the conditions after it (see `check`).
+# After every run of rant the sums of its counters are recomputed from its output (see `audit`), and no unfinished log may be
 # there, unless `leaves=partial`. The machine may be busy:
 # no time here is compared with anything but a generous range, and a limit is only a guard against a hang.
 # Text in single quotes is for awk and sh; functions are called by the names that tests give to `check` and `poll`, and
-# what is set here and not used is for the tests.
+# variables that are set here and not used are for the tests.
 # shellcheck disable=SC2016,SC2317,SC2034
 
 set -uo pipefail
@@ -83,7 +83,7 @@ remove_all() {
 	[ -z "${ns[m]:-}" ] || ip netns del "${ns[m]}" 2>/dev/null
 	rm -rf "$work"
 }
-# Of the whole program: 1 until it is set up, and when a test failed.
+# Exit status of the program: 1 until it is set up, and if a test failed.
 failed=1
 trap 'ended; exit "$failed"' EXIT
 trap 'failed=130; exit' INT
@@ -286,7 +286,7 @@ have_one_cpu() { # NAME
 	printf 'mount --bind %s /sys/devices/system/cpu/isolated && exec "$@"\n' "$work/isolated" >"$work/one_cpu.sh"
 	echo 0-1023 >"$work/isolated"
 	$one_cpu true 2>/dev/null && return
-	skip "$1" 'no mount namespace can be made here, or nothing tells of isolated CPUs'
+	skip "$1" 'no mount namespace can be made here, or the kernel does not list isolated CPUs'
 	return 1
 }
 
@@ -338,7 +338,7 @@ start() {
 	guard[$name]=$!
 }
 
-# By its guard: just after the start there is no other process yet.
+# Checks the guard: just after the start it is the only process.
 is_running() {
 	kill -0 "${guard[$1]}" 2>/dev/null
 }
@@ -380,7 +380,7 @@ finish() {
 	done
 }
 
-# Ends them as a user does, one after the other.
+# Ends programs by a signal, as a user does, one after the other.
 terminate() {
 	local name
 
@@ -407,6 +407,9 @@ has_sent() {
 	! is_running "$1" || [ "$(sent_by "$2")" -ge "$3" ]
 }
 
+# Tests read the complete report; tests of the brief report set this to ().
+details=(--details)
+
 # Starts a reflector or an emitter and waits until it is ready; LOG in the arguments becomes a path.
 start_reflector() {
 	local name=$1
@@ -415,7 +418,7 @@ start_reflector() {
 	shift
 	read -ra prefix <<<"${as:-}"
 	read -ra words <<<"${*//LOG/$logs/$name.log}"
-	start "$name" r taskset -c "$last_cpu" "${prefix[@]}" "$rant" -i "${link:-$link_r}" "${words[@]}"
+	start "$name" r taskset -c "$last_cpu" "${prefix[@]}" "$rant" "${details[@]}" -i "${link:-$link_r}" "${words[@]}"
 	poll has_port "$name" "${port:-862}"
 }
 
@@ -427,7 +430,7 @@ start_emitter() {
 	read -ra prefix <<<"${as:-}"
 	read -ra words <<<"${*//LOG/$logs/$name.log}"
 	stdout=${emitter_stdout:-} start "$name" "${emitter_side:-e}" taskset -c "$first_cpu" "${prefix[@]}" \
-		"$rant" -i "${link:-$link_e}" -a "${server:-$ip_r}" "${words[@]}"
+		"$rant" "${details[@]}" -i "${link:-$link_e}" -a "${server:-$ip_r}" "${words[@]}"
 }
 
 # Until it has sent so many more packets than when the test began.
@@ -437,10 +440,10 @@ wait_for_packets() {
 
 # ---- Checks ----------------------------------------------------------------------------------------------------------
 
-# What a report leaves out where it is 0, and then says "all others 0".
+# Rows that a report omits if they are 0, and then prints "all others 0".
 FOLDED='Warm-up|Not asked|Unstamped|Negative|Stepped|Unfinished|Closing|Answered|Late|Duplicate|Reordered|Foreign|Malformed|Unverified'
 FOLDED+='|Disallowed|Too short|No session|Stateless|Stalled for|Replayed|Over rate|Bad TLVs|Bad HMACs|Unanswered|Refused|Dropped by this host|Strays|Evicted'
-FOLDED+='|Reply lost|Unknown|Untold|Mixed|At the end|Stepped there|Transmit|Receive|Came late|Came twice|Unmatched|Truncated|Other'
+FOLDED+='|Reply lost|Unknown|Not reported|Mixed|At the end|Remote step|Transmit|Receive|Late stamps|Duplicated stamps|Unmatched|Truncated|Other'
 
 # row NAME ROW: a count of its report; blanks in a row's name are written as _.
 row() {
@@ -507,7 +510,7 @@ silent() {
 	done
 }
 
-# What it said on stderr, but for what it says of a machine that is slow before the first probe.
+# Prints the stderr of a program without the warnings about a slow start-up.
 said() { # NAME
 	grep -v '^rant: still .* s now; nothing has been sent$' "$work/$1.err"
 }
@@ -521,7 +524,7 @@ one_line() {
 ! python3 -c 'import jsonschema' 2>/dev/null || has_jsonschema=yes
 
 # json_agrees NAME [JSON [REPORT]]: valid by the schema, and as the report of this program, which is one with --histogram, has it.
-# namespace_json says that it is left out where there is no validator.
+# namespace_json prints a skip if no validator is installed.
 json_agrees() {
 	local line here
 
@@ -560,7 +563,7 @@ hlog_agrees() { # NAME
 # shellcheck source=tests/link/link_audit.sh
 . "$(dirname "${BASH_SOURCE[0]}")/link_audit.sh"
 
-# ---- One test, one line ----------------------------------------------------------------------------------------------
+# ---- Tests -----------------------------------------------------------------------------------------------------------
 
 # pair NAME 'STATUS_R STATUS_E' REFLECTOR_ARGUMENTS EMITTER_ARGUMENTS CHECK...
 # The reflector is ended by SIGTERM when the emitter is done, unless `ends=itself`. With `emitter_signal` the emitter
@@ -572,7 +575,7 @@ pair() {
 	read -r want_r want_e <<<"$2"
 	${prepare:-true}
 	start_reflector r "$3"
-	# On a busy machine a process may not run for longer than the usual timeout; what is to be lost says so itself.
+	# On a busy machine a process may not run for longer than the usual timeout; tests of losses set their own timeout.
 	start_emitter e "--timeout 5000 $4"
 	if [ -n "${emitter_signal:-}" ]; then
 		wait_for_packets e "${emitter_side:-e}" 20
@@ -599,7 +602,7 @@ alone() {
 	read -ra words <<<"${4//LOG/$logs/$side.log}"
 	read -ra prefix <<<"${as:-}"
 	${prepare:-true}
-	start "$side" "$side" "${prefix[@]}" "$rant" "${words[@]}"
+	start "$side" "$side" "${prefix[@]}" "$rant" "${details[@]}" "${words[@]}"
 	finish "$side"
 	expect_status "$side" "$want"
 	shift 4

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# Part of link.sh: adds up again what a report and a log say.
+# Part of link.sh: recomputes the sums of a report and of a log.
 
 # The identities of struct account, of the histogram and of the log, from the text of a report.
 audit() {
@@ -24,7 +24,8 @@ audit() {
 			key = substr($0, 3, RLENGTH - 5); sub(/ *:$/, "", key); sub(/ +$/, "", key)
 			n[key] = substr($0, RLENGTH + 1) + 0
 		}
-		buckets { line = $0; sub(/.*\) :|.* - +[0-9.]+ :/, "", line); split(line, f, " "); in_buckets += f[1]; any = 1 }
+		buckets && / \| / { sub(/.*\|/, ""); in_powers += $1; next } # parts of the overflow
+		buckets { line = $0; sub(/.*\) :|.* - +[0-9.]+ :/, "", line); split(line, f, " "); in_buckets += f[1]; any = 1; if (/overflow/) above = f[1] }
 		/^  all others 0$/ { folded = 1 }
 		/^MIN: / { total = $0; sub(/.*Total Samples: /, "", total); total += 0 }
 		/^  Samples   :/ && !parts { samples = $3; summary = 1 }
@@ -41,12 +42,13 @@ audit() {
 			} else {
 				same("Sent", n["Sent"], placed)
 				refused = n["Disallowed"] + n["Too short"] + n["No session"] + n["Replayed"] + n["Over rate"]
-				same("Received", n["Received"], n["Sent"] + n["Foreign"] + n["Malformed"] + n["Unverified"] + n["Unanswered"] + n["Cut short"] + refused)
+				same("Received", n["Received"], n["Sent"] + n["Foreign"] + n["Malformed"] + n["Unverified"] + n["Unanswered"] + n["Truncated requests"] + refused)
 				if (n["Evicted"] > 0) same("Sessions", n["Sessions"], n["Evicted"] + 1024)
 			}
 			same("Total Samples", total, n["Recorded"])
 			if (summary) same("Samples", samples, total)
 			if (any) same("sum of the buckets", in_buckets, total)
+			if (any) same("sum of the powers of two", in_powers + 0, above + 0)
 			if (log_line) { same("records of the log", used + without, of); same("Log of", of, total) }
 		}' "$work/$name.out")
 }

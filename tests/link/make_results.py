@@ -25,6 +25,11 @@ def pairs(values):
     return [list(pair) for pair in sorted(counts.items())]
 
 
+def log_edge(value, limit):
+    """Where the log-linear bucket of this value begins: each power of two has 1,024."""
+    return max(value >> max(value.bit_length() - 11, 0) << max(value.bit_length() - 11, 0), limit)
+
+
 def rank(values, part, whole):
     return values[max(-(-len(values) * part // whole), 1) - 1]
 
@@ -34,10 +39,11 @@ def set_latency(s, values):
     edge = h["overflow_from_ns"]
     over = [v for v in ordered if v >= edge]
     mean = sum(ordered) / len(ordered)
-    h.update(buckets=pairs(v for v in ordered if v < edge), overflow=pairs(over), overflow_samples=len(over), overflow_not_kept=0)
+    h.update(buckets=pairs(v for v in ordered if v < edge), overflow_buckets=pairs(log_edge(v, edge) for v in over),
+             overflow=pairs(over[-4096:]), overflow_samples=len(over), overflow_not_kept=max(0, len(over) - 4096))
     s.update(samples=len(values), min_ns=ordered[0], max_ns=ordered[-1], min_seq=values.index(ordered[0]), max_seq=values.index(ordered[-1]),
              sum_ns=sum(ordered), mean_ns=round(mean), stddev_ns=round((sum((v - mean) ** 2 for v in ordered) / len(ordered)) ** 0.5))
-    s["percentiles"] = [dict(percent=100 * a / b, value_ns=rank(ordered, a, b), bound=False, samples_above=len(ordered) * (b - a) // b)
+    s["percentiles"] = [dict(percent=100 * a / b, value_ns=rank(ordered, a, b), samples_above=len(ordered) * (b - a) // b)
                         for a, b in ((50, 100), (90, 100), (95, 100), (99, 100), (999, 1000), (9999, 10000))]
 
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What contrib/ gives other engines, run as these run it. The tests without a network: tests/test_contrib.sh.
+# Files of contrib/ in the way other engines run them. Tests without a network: tests/test_contrib.sh.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 
@@ -18,7 +18,7 @@ complaints_of() { # WHAT COMMAND...: each line that it prints is one
 
 # ---- Crucible --------------------------------------------------------------------------------------------------------
 
-# engine_prepare: a folder for the sample of each role, and the files of rickshaw.json in the place of /usr/bin.
+# engine_prepare: a folder for the sample of each role, and the files of rickshaw.json instead of /usr/bin.
 engine_prepare() {
 	local bench=$contrib_tree/contrib/crucible role file
 
@@ -37,9 +37,9 @@ engine() {
 	finish "$1"
 }
 
-# What one role says is what the other one hears at the next meeting.
+# The engine hands the message of the server to the client.
 engine_tell() {
-	jq '."user-object"' "$logs/server/msgs/tx/svc" >"$logs/client/msgs/rx/server-start-end:1" || complain 'the server says nothing'
+	jq '."user-object"' "$logs/server/msgs/tx/svc" >"$logs/client/msgs/rx/server-start-end:1" || complain 'the server sent no message'
 }
 
 engine_post_process() { # ROLE
@@ -82,7 +82,7 @@ engine_fails() { # NAME SIDE ROLE WORDS COMMAND
 }
 
 crucible_fails() {
-	begin 'contrib: Crucible is told what went wrong' || return 0
+	begin 'contrib: Crucible gets the error' || return 0
 	engine_prepare
 	engine_fails s r server 'no default route' 'rant-server-start --stamp=kernel'
 	engine_fails s r server 'has no address' 'rant-server-start --ifname=nowhere0'
@@ -108,7 +108,7 @@ pscheduler_test() { # NAME MORE: a whole test, with that in its specification
 		"nsenter --net=/var/run/netns/${ns[e]} $here" "nsenter --net=/var/run/netns/${ns[r]} $here" >"$work/$1.out" 2>&1
 }
 
-# Two at once; of the second one the destination sends.
+# Two tests at the same time; in the second the destination sends.
 pscheduler() {
 	local other name line
 
@@ -131,6 +131,33 @@ dashboard_asks() {
 	complaints_of dashboard python3 "$contrib_tree/tests/contrib/dashboard.py" "$contrib_tree/contrib/grafana/rant.json" "$logs/e.prom" "$logs/r.prom"
 }
 
+# ---- Wireshark -------------------------------------------------------------------------------------------------------
+
+is_capturing() {
+	! is_running cap || { [ -s "$work/cap.pcap" ] && grep -qs '^Capturing on' "$work/cap.err"; }
+}
+
+# Four probes in flight, so that a reply has the transmit timestamps of several earlier replies.
+dissector() {
+	begin 'contrib: tshark with rant.lua shows the times that the log has' || return 0
+	start cap r tshark -i "$link_r" -f 'udp port 862' -c 100 -w "$work/cap.pcap"
+	poll is_capturing
+	start_reflector r "$K -s"
+	start_emitter e "--timeout 5000 $K -s --log-full --log-format csv -l LOG --count 60 --interval 2ms --window 4"
+	finish e
+	send TERM r
+	finish r cap
+	expect_status e 0
+	complaints_of rant.lua env HOME="$work" python3 "$contrib_tree/tests/contrib/dissected.py" "$logs/e.log" "$work/cap.pcap" \
+		"$contrib_tree/contrib/wireshark/rant.lua"
+	verdict
+}
+
+if ! command -v tshark >/dev/null; then
+	skip 'contrib: tshark with rant.lua shows the times that the log has' "'tshark' is not installed"
+else
+	dissector
+fi
 if [ -z "$spike" ]; then
 	skip 'contrib: as other engines run it' 'without spike.so, under sanitizers: scripts are no other there'
 elif ! python3 -c 'import jsonschema' 2>/dev/null || ! command -v jq >/dev/null; then

@@ -19,7 +19,7 @@ compare_delays='
 		return (part[1] - second) * 1e9 + part[2]
 	}
 	function put(name, value) { v[name, n[name]++] = value }
-	# From the probe before, if it is the one before.
+	# IPDV needs the previous sequence number.
 	function follow(name, delay) {
 		if (delay == "")
 			return
@@ -99,7 +99,7 @@ delays_are() {
 	[ "$said" = "$3 compared" ] || complain "${said//$'\n'/; }"
 }
 
-# traffic_is NAME OCTETS: every probe and reply that is not warm-up, nor the closing one.
+# traffic_is NAME OCTETS: counts probes and replies, except warm-up and the closing probe.
 traffic_is() {
 	local sent=$(($(row "$1" Sent) - $(row "$1" Closing) - $(row "$1" Warm-up)))
 	local received=$(($(row "$1" Received) - $(row "$1" Closing) - $(row "$1" Warm-up))) name
@@ -112,12 +112,12 @@ traffic_is() {
 
 pair 'delays and IPDV are those of the log' '0 0' "$K" "$K --count 400 --warmup 30 -l LOG --log-full" 'e:Recorded -eq 400' \
 	'@delays_are e KERNEL 8' '@traffic_is e 96' 'e.out ~ ^  Send delay +[0-9]+ ' 'e.out ~ ^  Receive delay +[0-9]+ ' \
-	'e.out !~ ^  Timer error' 'e.out ~ ^  Of all probes:  0\.000 % lost \(0\.000 % there, 0\.000 % back\)'
+	'e.out !~ ^  Timer error' 'e.out ~ ^  Of all probes:  0\.000 % lost \(0\.000 % forward, 0\.000 % backward\)'
 pair 'delays by the clock have the error of the timer' '0 0' "$K" "$K --count 200 -l LOG --log-full --interval 1ms" \
 	'@delays_are e KERNEL 8' 'e.out ~ ^  Timer error +200 ' 'e.out ~ ^  Send call +200 '
-# Without the reflector's stamps there is no delay of one way, but T2 is in every reply.
-pair 'IPDV without delays of one way' '0 0' "$K" "$K --count 200 -l LOG --plain" '@delays_are e KERNEL 2' \
-	'e.out ~ ^  Send IPDV +199 ' 'e.out ~ ^As its program tells, by T2 and T3 in the replies ' 'e.out ~ ^  Response +200 ' \
+# Without the reflector's timestamps no one-way delay can be computed, but T2 is in every reply.
+pair 'IPDV without one-way delays' '0 0' "$K" "$K --count 200 -l LOG --plain" '@delays_are e KERNEL 2' \
+	'e.out ~ ^  Send IPDV +199 ' 'e.out ~ ^As its program reports, by T2 and T3 in the replies ' 'e.out ~ ^  Response +200 ' \
 	'e.out ~ ^  Receive IPDV +199 ' 'e.out !~ ^  Send and receive delay: not known'
 
 # Each tenth reply is lost: the numbers around it have no difference.

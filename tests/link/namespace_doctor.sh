@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The doctor, rant --check.
+# rant --check.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 
@@ -30,22 +30,22 @@ findings() {
 DOCTOR=('@silent' 'e.err empty' '@findings e')
 alone 'doctor: veth has no hardware clock' 1 e "--check -i $link_e" "${DOCTOR[@]}" \
 	'e.out ~ ^fail  stamps: no hardware clock \(ethtool TSINFO\): --stamp hardware cannot work: rant --stamp kernel$' \
-	"e.out ~ ^ok    driver: 'veth', no hardware stamps in use" 'e.out ~ ^ok    link: up, with a carrier' \
-	'e.out ~ ^ok    speed: 10000 Mb/s, duplex full' 'e.out ~ ^note  NIC clock: the NIC has none' \
-	'e.out ~ ^note  NIC interrupts: cannot tell' 'e.out ~ ^note  NUMA: cannot tell' 'e.out ~ ^ok    users: ' \
+	"e.out ~ ^ok    driver: 'veth', no hardware timestamps in use" 'e.out ~ ^ok    link: up, with a carrier' \
+	'e.out ~ ^ok    speed: 10000 Mb/s, duplex full' 'e.out ~ ^note  NIC clock: the NIC has no clock' \
+	'e.out ~ ^note  NIC interrupts: unknown, ' 'e.out ~ ^note  NUMA: unknown, ' 'e.out ~ ^ok    users: ' \
 	'e.out ~ , 1 failure$'
 alone 'doctor: veth with kernel stamps' 0 e "--check -i $link_e $K" "${DOCTOR[@]}" \
 	'e.out ~ ^ok    stamps: ' 'e.out ~ ^ok    NIC clock: ' 'e.out ~ , 0 failures$' \
-	'e.out ~ ^ok    busy polling: not asked for' 'e.out ~ ^(ok|note|warn) +largest gap: [0-9.]+ us .*measured now, by this process'
+	'e.out ~ ^ok    busy polling: not requested' 'e.out ~ ^(ok|note|warn) +largest gap: [0-9.]+ us .*measured now, by this process'
 alone 'doctor: lo' 1 e '--check -i lo' "${DOCTOR[@]}" 'e.out ~ ^fail  stamps: no hardware clock' \
-	'e.out ~ ^note  speed: cannot tell \(ETHTOOL_GLINKSETTINGS: Operation not supported\)$' \
-	'e.out ~ ^note  rings: cannot tell \(ETHTOOL_GRINGPARAM: Operation not supported\)$' 'e.out ~ ^ok    link: '
+	'e.out ~ ^note  speed: unknown \(ETHTOOL_GLINKSETTINGS: Operation not supported\)$' \
+	'e.out ~ ^note  rings: unknown \(ETHTOOL_GRINGPARAM: Operation not supported\)$' 'e.out ~ ^ok    link: '
 alone 'doctor: lo with kernel stamps' 0 e "--check -i lo $K" "${DOCTOR[@]}" 'e.out ~ , 0 failures$'
 alone 'doctor: interface down' 1 e "--check -i $link_down $K" "${DOCTOR[@]}" \
-	"e.out ~ ^fail  link: down \(SIOCGIFFLAGS\): nothing can be sent: ip link set $link_down up$"
+	"e.out ~ ^fail  link: down \(SIOCGIFFLAGS\): rant cannot send packets: ip link set $link_down up$"
 alone 'doctor: no carrier' 1 e "--check -i $link_bare $K" "${DOCTOR[@]}" 'e.out ~ ^fail  link: no carrier \(ETHTOOL_GLINK\)'
-# refused NAME ARGUMENTS WHAT: the doctor calls it a failure, and a run with the same arguments ends before it began, with
-# the same words.
+# refused NAME ARGUMENTS REGEX: the doctor reports a failure, and a run with the same arguments does not start, with the same
+# message.
 refused() {
 	alone "doctor: $1" 1 e "--check $2" '@silent' 'e.err empty' '@findings e' "e.out ~ ^fail  $3.*: rant will not start: " '@note_words'
 	alone "doctor: $1: nor does a run start" 1 e "$2" '@silent' 'e.out empty' '@same_words'
@@ -66,12 +66,27 @@ refused 'its own address' "-i $link_e -a $ip_e $K" "address: address '$ip_e' is 
 as='setpriv --reuid=65534 --regid=65534 --clear-groups' refused 'no privilege' "-i $link_e --priority 7 $K" \
 	'socket: --priority 7 \(setsockopt\)'
 alone 'doctor: a server that is reached' 0 e "--check -i $link_e -a $ip_r $K" "${DOCTOR[@]}" \
-	'e.out ~ ^ok    address: the server is reached' 'e.out ~ ^ok    socket: the kernel takes all options'
+	'e.out ~ ^ok    address: the reflector is reached' 'e.out ~ ^ok    socket: the kernel accepts all options'
+# Each interface that is up has its findings, the host once.
+of_all() {
+	local name
+
+	for name in "$link_e" "$link_bare"; do
+		grep -q "^Interface $name: --stamp kernel: $name .driver 'veth'. has no hardware clock$" "$work/e.out" ||
+			complain "no heading for $name"
+	done
+	grep -q "^Interface $link_down: down, not checked$" "$work/e.out" || complain "$link_down is not reported as down"
+	[ "$(grep -c '^....  link: ' "$work/e.out")" -ge 2 ] || complain 'not a link for each interface'
+	[ "$(grep -c '^....  capabilities: ' "$work/e.out")" -eq 1 ] || complain 'the host is not inspected once'
+}
+alone 'doctor: all interfaces without -i' 1 e '--check' '@silent' 'e.err empty' '@of_all' \
+	'e.out ~ ^fail  link: no carrier' 'e.out ~ [0-9] failures?$' 'e.out !~ ^Interface lo'
+alone 'doctor: HOST' 0 e "--check $ip_r" '@silent' "e.err ~ through $link_e, --stamp kernel" 'e.out ~ ^ok    address: '
 alone 'doctor: no such interface' 1 e "--check -i nosuch0" '@silent' '@one_line e' 'e.out empty'
 alone 'doctor: -q leaves the exit status' 1 e "--check -q -i $link_e" '@silent' 'e.err empty' 'e.out empty'
-# /sys shows the namespace of the machine, which has a loopback interface too, of the same index and address.
-alone 'doctor: what only /sys of another namespace knows is not told' 0 e "--check -i lo $K -P" "${DOCTOR[@]}" \
-	'e.out ~ ^note  busy polling: cannot tell about napi_defer_hard_irqs'
+# /sys shows the namespace of the host, whose loopback interface has the same index and address.
+alone 'doctor: /sys of another namespace is not used' 0 e "--check -i lo $K -P" "${DOCTOR[@]}" \
+	'e.out ~ ^note  busy polling: napi_defer_hard_irqs unknown, '
 as="chrt -f 5 taskset -c $first_cpu" alone 'doctor: its own CPU and priority' 0 e "--check -i $link_e $K" "${DOCTOR[@]}" \
 	"e.out ~ ^ok    placement: only on CPU $first_cpu " 'e.out ~ ^ok    scheduling: SCHED_FIFO 5 ' \
 	"e.out ~ largest gap: .*SCHED_FIFO 5 on CPU $first_cpu\\)"

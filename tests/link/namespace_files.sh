@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The log and the report as files.
+# Log and report as files, devices and pipes.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 
@@ -28,7 +28,7 @@ make_nodes() {
 }
 
 still_node() {
-	[ -c "$logs/$1" ] || complain "$1 is a device no more"
+	[ -c "$logs/$1" ] || complain "$1 is no longer a device"
 }
 
 still_old() {
@@ -44,7 +44,7 @@ alone 'log: no such directory' 1 e "$E -l /nonexistent/log" '@silent' '@one_line
 	'e.err ~ --log /nonexistent/log: cannot write there \(No such file or directory\): choose another place'
 # Own nodes: a rant that replaced /dev/null would harm the machine.
 if make_nodes 2>/dev/null && true >"$logs/null"; then
-	prepare=make_nodes pair 'log: a device stays one' '0 0' "$K" "$K --count 20 -l $logs/null" '@still_node null' \
+	prepare=make_nodes pair 'log: a device stays a device' '0 0' "$K" "$K --count 20 -l $logs/null" '@still_node null' \
 		'e.err empty' 'e.out ~ ^Log: 20 of 20 records; text, [0-9]+ octets$'
 	prepare=make_nodes pair 'log: a full device is an error, and the report is complete' '0 1' "$K" "$K --count 20 -l $logs/full" \
 		'@still_node full' '@one_line e' "e.err ~ --log $logs/full: could not be written \(No space left on device\): the rest of the log is left out" \
@@ -101,11 +101,11 @@ else
 	skip 'log: a full disk' 'no mount namespace can be made here'
 fi
 
-# Somebody makes folders with the names of all outputs while the run goes on.
+# Folders with the names of all outputs are created during the run.
 names_are_taken() {
 	local kind
 
-	begin 'outputs whose names are taken meanwhile stay as .partial, with a line each and status 1' || return 0
+	begin 'outputs whose names are taken during the run stay as .partial, with a line each and status 1' || return 0
 	start_reflector r "$K"
 	start_emitter e "$K --timeout 5000 -H --log $logs/e.log --json $logs/e.json --jsonl $logs/e.jsonl --hlog $logs/e.hlog --hgrm $logs/e.hgrm"
 	wait_for_packets e e 20
@@ -125,9 +125,9 @@ names_are_taken() {
 }
 names_are_taken
 
-# Each by its line, and none by SIGXFSZ.
+# Each error has its line, and SIGXFSZ ends no process.
 long_files() {
-	begin 'files that are as long as they may be (ulimit -f) are errors, and the report is complete' || return 0
+	begin 'files at the size limit (ulimit -f) are errors, and the report is complete' || return 0
 	start_reflector r "$K"
 	as='prlimit --fsize=4096' start_emitter e "$K --timeout 5000 --count 200 --log $logs/e.log --json $logs/e.json"
 	finish e

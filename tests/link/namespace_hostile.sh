@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Peers that are bad: what they send is made by hostile.c, which tells what it sent.
+# Bad peers: hostile.c sends their packets and prints counts of them.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 
-# rows_are NAME HOSTILE: every account that the bad peer tells is that of rant. A probe whose good answer was slow,
-# because the machine was busy, is lost and late at once: only the difference is compared.
+# rows_are NAME HOSTILE: every counter that the bad peer prints equals that of rant. A probe whose good answer was slow on a
+# busy machine is both lost and late: only the difference is compared.
 rows_are() {
 	local pair name want have slow
 	local -a words
@@ -30,12 +30,12 @@ rows_are() {
 		lost) have=$(($(row "$1" Lost) - slow_allowed)) ;;
 		*) continue ;;
 		esac
-		[ "$have" = "$want" ] || complain "the bad peer says $pair, $1 says $have"
+		[ "$have" = "$want" ] || complain "the bad peer has $pair, $1 has $have"
 	done
-	grep -q '^hostile ' "$work/$2.out" || complain "the bad peer told nothing"
+	grep -q '^hostile ' "$work/$2.out" || complain "the bad peer printed no counts"
 }
 
-# What a bad peer told.
+# A count printed by a bad peer.
 told() {
 	local n
 
@@ -65,7 +65,7 @@ bad_emitter() { # mode, arguments, checks
 	expect_status r 0
 	audit e
 	audit r
-	# What the good emitter had in flight when it was ended may be answered or not.
+	# Probes of the good emitter in flight at its end may be answered or not.
 	others=$(row r Sent)
 	others=$((others - $(told h good)))
 	if [ $(($(row e Sent) - others)) -lt 0 ] || [ $(($(row e Sent) - others)) -gt "$(row e Unfinished)" ]; then
@@ -73,19 +73,19 @@ bad_emitter() { # mode, arguments, checks
 	fi
 	other_sessions=1
 	rows_are r h
-	# By what the link counts, nothing else left the reflector but fragments of what is answered.
+	# By the link's counters the reflector sent nothing else except fragments of replies.
 	[ "$mode" = largest ] || [ "$mode" = random ] ||
 		[ "$(($(sent_by r) - moved[r]))" -eq "$(row r Sent)" ] ||
 		complain "the link of the reflector moved by $(($(sent_by r) - moved[r])), it answered $(row r Sent)"
 	[ "$(told h exact)" -eq "$(told h good)" ] || complain "not every good packet had an exact answer: $(cat "$work/h.out")"
-	[ "$(told h replies)" -eq "$(told h good)" ] || complain "what must not be answered was: $(cat "$work/h.out")"
+	[ "$(told h replies)" -eq "$(told h good)" ] || complain "packets were answered that must not be: $(cat "$work/h.out")"
 	for one in 'e:Recorded -gt 0' 'e:Lost -eq 0' 'e:Foreign -eq 0' 'e:Malformed -eq 0' 'e:Duplicate -eq 0' "$@"; do
 		check "$one"
 	done
 	verdict
 }
 
-# repeated_in_log COUNT: what the reflector received again has a note each.
+# repeated_in_log COUNT: each duplicate at the reflector has a note.
 repeated_in_log() {
 	local notes
 
@@ -108,7 +108,7 @@ more='-l LOG' bad_emitter duplicates '' 'r:Duplicate -eq 100' '@repeated_in_log 
 bad_emitter reordered '' 'r:Reordered -eq 100'
 bad_emitter replay '--count 180' 'r:Duplicate -eq 120'
 
-# Without --allow-short a reply would be longer than what asked for it.
+# A reply would be longer than its request, which needs --allow-short.
 short_requests() {
 	begin 'a reflector does not answer short requests' || return 0
 	start_reflector r "$K"
@@ -123,7 +123,8 @@ short_requests() {
 }
 short_requests
 
-# More senders than the table holds: alone, so that the numbers are exact. Who was there goes on, and who is new is answered at once.
+# More senders than the session table holds, alone, so that the numbers are exact. Existing sessions continue, and new senders are
+# answered at once.
 many_sessions() {
 	begin "a reflector bears 2000 senders: $1" || return 0
 	start_reflector r "$K"
@@ -216,7 +217,7 @@ bad_reflector() {
 	verdict
 }
 
-# Without the one more probe at the end: what a bad peer does is counted by the probe.
+# Without the closing probe: the faults of a bad peer are counted for each probe.
 PATIENT='--plain --timeout 5000'
 bad_reflector good '' 100 0 "$PATIENT" 'e:Recorded -eq 100'
 bad_reflector drop '--every 10' 40 0 '--plain --timeout 100' 'e:Lost -ge 4'
@@ -224,7 +225,7 @@ bad_reflector twice '' 100 0 "$PATIENT" 'e:Duplicate -eq 99' 'e:Recorded -eq 100
 bad_reflector late '--every 10' 40 0 '--plain --timeout 100' 'e:Late -ge 4' 'e:Lost -ge 4'
 bad_reflector swapped '--every 10' 40 0 '--plain --timeout 100' 'e:Late -ge 4' 'e:Reordered -ge 4'
 bad_reflector future '' 100 0 "$PATIENT" 'e:Foreign -eq 100' 'e:Recorded -eq 100'
-bad_reflector future '--instead' 5 1 '--timeout 100' 'e:Foreign -ge 4' 'e:Lost -eq 5' 'e.err ~ answers, but is no STAMP reflector'
+bad_reflector future '--instead' 5 1 '--timeout 100' 'e:Foreign -ge 4' 'e:Lost -eq 5' 'e.err ~ answers, but is not a STAMP reflector'
 bad_reflector ssid '' 100 0 "$PATIENT" 'e:Foreign -eq 100' 'e:Recorded -eq 100'
 bad_reflector old '' 100 0 "$PATIENT" 'e:Foreign -eq 100' 'e:Recorded -eq 100' 'e:Duplicate -eq 0' 'e:Late -eq 0'
 bad_reflector unnamed '' 100 0 "$PATIENT" 'e:Foreign -eq 99' 'e:Recorded -eq 100'
@@ -240,7 +241,7 @@ bad_reflector elsewhere '--instead' 5 1 '--timeout 50' 'e:Strays -eq 5' 'e:Recei
 bad_reflector garbage '--every 20' 50 0 "$PATIENT" 'e:Recorded -eq 50' 'e:Malformed -gt 0' 'e:Foreign -gt 0'
 bad_reflector echo '' 50 0 "$PATIENT" 'e:Malformed -eq 50' 'e:Recorded -eq 50'
 
-# ---- Neither peer: somebody who sends an ICMP message -----------------------------------------------------------------
+# ---- A third host that forges ICMP messages --------------------------------------------------------------------------
 
 # The kernel of a side takes packets to an address to be limited to 600 octets.
 is_misled() { # side, address
@@ -254,7 +255,7 @@ unreachables() {
 		else print $at["InDestUnreachs"] }' /proc/net/snmp
 }
 
-# A route that is made again knows nothing of it.
+# A recreated route has no path MTU from it.
 forget_misleading() {
 	local side link=("$link_e" "$link_r") address=("$ip_e" "$ip_r") i=0
 
@@ -266,7 +267,7 @@ forget_misleading() {
 	! is_misled e "$ip_r" || complain 'the forged MTU is left'
 }
 
-# What is longer than it claims goes on in one piece, both ways, and a run after it begins.
+# Packets longer than the claimed MTU stay unfragmented in both directions, and a later run starts.
 forged_too_long() {
 	local port heard before=("$(sent_by e)" "$(sent_by r)")
 

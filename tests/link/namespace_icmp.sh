@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Echoes: both families by both kinds of socket, what comes back altered or from others, what the way there says, and what kernel stamps give
-# that a ping cannot.
+# Echoes: both families by both kinds of socket, altered and foreign replies, ICMP errors on the path, and the advantage of kernel
+# timestamps over ping.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 
 echoes=('e:Recorded -eq 200' 'e:Lost -eq 0' 'e:Unstamped -eq 0' 'e:Foreign -eq 0' 'e:Malformed -eq 0' 'e:Duplicate -eq 0' 'e:Strays -eq 0'
-	'e:Refused -eq 0' 'e.out ~ ^Echo \(ICMP\): who is asked tells no times$' 'e.out ~ ^  Slow:    an answer may have waited there: '
+	'e:Refused -eq 0' 'e.out ~ ^Echo \(ICMP\): the responder reports no times$' 'e.out ~ ^  Slow:    a reply may have waited in the responder: '
 	'e.out !~ [Rr]eflector' 'e.out !~ Response|Network|Forward')
 
 # allow_ping RANGE: the groups that may have ping sockets, in the emitter's namespace.
@@ -28,7 +28,7 @@ echo_to() {
 	as="taskset -c $first_cpu ${as:-}" alone "$name" "$want" e "-i $link_e -a $server --transport icmp --timeout 5000 $arguments" "$@"
 }
 
-# No time of another host's, and those of this one in their order.
+# No remote times, and the local times in order.
 own_times() {
 	awk '$1 ~ /^[0-9]+$/ { rows++; for (i = 2; i <= 5; i++) if ($i !~ /^[0-9]+\.[0-9]+$/) bad++ } END { exit rows != 200 || bad }' "$logs/e.log" ||
 		complain 'a time is missing from the log'
@@ -36,8 +36,8 @@ own_times() {
 
 nothing_is_told() {
 	tr -d ' \n\t' <"$work/echo.json" >"$work/echo.flat"
-	grep -qF "\"transport\":\"$1" "$work/echo.flat" || complain "--json does not say '$1'"
-	grep -qF '"reflector_stamps":null' "$work/echo.flat" || complain '--json tells of stamps there'
+	grep -qF "\"transport\":\"$1" "$work/echo.flat" || complain "--json does not have '$1'"
+	grep -qF '"reflector_stamps":null' "$work/echo.flat" || complain '--json has remote timestamps'
 	grep -qF '"interval_ns":1000000,' "$work/echo.flat" || complain '--json does not have the interval'
 }
 
@@ -62,7 +62,7 @@ by_socket() {
 	strange_answers "$kind" "$of" "$to"
 }
 
-# ---- What is no answer ------------------------------------------------------------------------------------------------
+# ---- Invalid replies --------------------------------------------------------------------------------------------------
 
 bad_one_is_ready() {
 	! is_running h || grep -qs ready "$work/h.out"
@@ -72,16 +72,16 @@ done_by() {
 	sed -n "s/.*\\b$1=\\([0-9]*\\).*/\\1/p" "$work/h.out"
 }
 
-# What is done to a probe is one thing: so all that is lost and all that is counted is known.
+# Each probe gets a single fault, so all losses and counts are known.
 strange_answers() {
 	local quiet second lost=0 one
 
-	begin "icmp: $1 socket, $2: what comes back altered, again or from others" || return 0
+	begin "icmp: $1 socket, $2: replies that are altered, duplicated or from another host" || return 0
 	[ "$2" = IPv4 ] && quiet=ipv4/icmp_echo_ignore_all second=$ip_second || quiet=ipv6/icmp/echo_ignore_all second=$ip6_second
 	set_there $quiet 1
 	start h r python3 "$(dirname "$0")/hostile_echo.py" "$link_r" "$3" "$second"
 	poll bad_one_is_ready
-	start e e "$rant" -i "$link_e" -a "$3" --transport icmp --stamp kernel --interval 1ms --timeout 500 --count 320
+	start e e "$rant" "${details[@]}" -i "$link_e" -a "$3" --transport icmp --stamp kernel --interval 1ms --timeout 500 --count 320
 	finish e
 	terminate h
 	set_there $quiet 0
@@ -101,7 +101,7 @@ strange_answers() {
 	verdict
 }
 
-# Replies to another ping on the same host are nobody else's.
+# Replies to another ping on the same host are not taken.
 emits() {
 	! is_running "$1" || grep -qs '^Emitting' "$work/$1.err"
 }
@@ -109,10 +109,10 @@ emits() {
 beside_others() {
 	local one
 
-	begin 'icmp: beside other pings' || return 0
+	begin 'icmp: at the same time as other pings' || return 0
 	for one in e e2 e3; do
 		[ $one != e3 ] || allow_ping '0 2147483647'
-		start $one e "$rant" -i "$link_e" -a "$ip_r" --transport icmp --stamp kernel -v --interval 1ms --timeout 5000 --count 600
+		start $one e "$rant" "${details[@]}" -i "$link_e" -a "$ip_r" --transport icmp --stamp kernel -v --interval 1ms --timeout 5000 --count 600
 		poll emits $one
 	done
 	finish e e2 e3
@@ -131,16 +131,16 @@ beside_others() {
 	verdict
 }
 
-# ---- Loss, and who limits ---------------------------------------------------------------------------------------------
+# ---- Loss and rate limiting -------------------------------------------------------------------------------------------
 
-# The kernel there answers by a bucket of tokens where it is told to: net.ipv4.icmp_ratemask, bit 0.
+# The peer's kernel rate-limits its replies by a token bucket with net.ipv4.icmp_ratemask, bit 0.
 rate_limit() {
 	begin 'icmp: a host that limits its answers' || return 0
 	set_there ipv4/icmp_ratemask 1
 	set_there ipv4/icmp_ratelimit 100
-	start e e "$rant" -i "$link_e" -a "$ip_r" --transport icmp --stamp kernel --timeout 200 --count 150 --json "$work/echo.json"
+	start e e "$rant" "${details[@]}" -i "$link_e" -a "$ip_r" --transport icmp --stamp kernel --timeout 200 --count 150 --json "$work/echo.json"
 	finish e
-	start read e "$rant" --report "$work/echo.json"
+	start read e "$rant" --details --report "$work/echo.json"
 	finish read
 	set_there ipv4/icmp_ratemask 6168
 	set_there ipv4/icmp_ratelimit 1000
@@ -148,13 +148,13 @@ rate_limit() {
 	audit e
 	check 'e:Lost -ge 90'
 	check 'e:Recorded -ge 10'
-	check 'e.out ~ ^Schedule: a probe every 10000.000 us; .*: --interval TIME gives another pace$'
+	check 'e.out ~ ^Schedule: a probe every 10000.000 us; .*: --interval TIME changes it$'
 	check 'e.out ~ ^  Lost: +[0-9]+ of 150: may be rate limiting, .* \(asked: [0-9]+\): compare with a longer --interval$'
 	check 'read.out ~ ^  Lost: +[0-9]+ of 150: may be rate limiting, '
 	verdict
 }
 
-# Each echo that a rule there drops is lost, and no other but what was late, where the machine is busy.
+# Each echo that a rule at the peer drops is lost, and no other except late replies on a busy machine.
 exact_loss() {
 	local dropped
 
@@ -163,7 +163,7 @@ exact_loss() {
 		skip "$test_name" "no netem on this kernel: $(head -1 "$work/netem.err")"
 		return 0
 	fi
-	start e e "$rant" -i "$link_e" -a "$ip_r" --transport icmp --stamp kernel --interval 1ms --timeout 1000 --count 1000
+	start e e "$rant" "${details[@]}" -i "$link_e" -a "$ip_r" --transport icmp --stamp kernel --interval 1ms --timeout 1000 --count 1000
 	finish e
 	dropped=$(ip netns exec "${ns[r]}" tc -s qdisc show dev "$link_r" | sed -n 's/.*(dropped \([0-9]*\),.*/\1/p' | head -1)
 	ip netns exec "${ns[r]}" tc qdisc del dev "$link_r" root
@@ -174,7 +174,7 @@ exact_loss() {
 	verdict
 }
 
-# ---- What the way there says ------------------------------------------------------------------------------------------
+# ---- ICMP errors on the path ------------------------------------------------------------------------------------------
 
 # unreachable NAME ADDRESS ARGUMENTS
 unreachable() {
@@ -182,12 +182,12 @@ unreachable() {
 
 	begin "$1" || return 0
 	read -ra words <<<"$3"
-	start e e "$rant" -i "$link_e" -a "$2" --transport icmp --stamp kernel --timeout 100 --count 3 "${words[@]}"
+	start e e "$rant" "${details[@]}" -i "$link_e" -a "$2" --transport icmp --stamp kernel --timeout 100 --count 3 "${words[@]}"
 	finish e
 	expect_status e 1
 	audit e
 	check 'e:Recorded -eq 0'
-	[ $(($(row e Refused) + $(row e Other))) -ge 1 ] || complain 'nobody counted what the router said'
+	[ $(($(row e Refused) + $(row e Other))) -ge 1 ] || complain 'the router error was not counted'
 	check 'e.out ~ ^Measurement: void: '
 	verdict
 }
@@ -210,7 +210,7 @@ errors_on_the_way() {
 	ip -n "${ns[e]}" route del 10.77.9.0/24 via "$ip_r"
 }
 
-# What is no end of a connection reaches a socket only where it asks for it.
+# ICMP errors that do not end a connection reach a socket only on request.
 errors6_on_the_way() { # KIND
 	local was
 	ip -n "${ns[e]}" route add 2001:db8:79::/64 via "$ip6_r"
@@ -225,7 +225,7 @@ errors6_on_the_way() { # KIND
 	ip -n "${ns[e]}" route del 2001:db8:79::/64 via "$ip6_r"
 }
 
-# ---- Who may ----------------------------------------------------------------------------------------------------------
+# ---- Privileges -------------------------------------------------------------------------------------------------------
 
 rights() {
 	local nobody='setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps -all --bounding-set -net_raw' as
@@ -255,10 +255,10 @@ refusals() {
 		-a 224.0.0.1|address '224.0.0.1' is not a single host
 		-a 02:00:00:00:00:01|a MAC address is for --transport l2
 		-a $ip_r --source-ports 2|--source-ports 2 with --transport icmp: an echo has no port
-		-a $ip_r --key /nowhere|an echo comes back as it was sent, which proves no key
+		-a $ip_r --key /nowhere|an echo returns unchanged, which cannot prove a key
 	END
 	alone 'icmp: --check sends nothing, and finds the socket' 0 e "-i $link_e -a $ip_r $K --transport icmp --check" '@silent' \
-		'e.out ~ ^ok +socket: the kernel takes all options'
+		'e.out ~ ^ok +socket: the kernel accepts all options'
 }
 
 # As every address is given.
@@ -271,14 +271,14 @@ named() {
 	echo_to "$there%$link_e" 'icmp: a link-local address with its zone' 0 "$K --interval 1ms --count 200" "${echoes[@]}"
 }
 
-# ---- What it is to others ---------------------------------------------------------------------------------------------
+# ---- Decoding by tshark -----------------------------------------------------------------------------------------------
 
 is_capturing_echoes() {
 	! is_running cap || { [ -s "$work/cap.pcap" ] && grep -qs '^Capturing on' "$work/cap.err"; }
 }
 
-# decoded_echoes KIND LINK ADDRESS FAMILY HEADERS: types, one id, the numbers, lengths, checksums that are right, the header
-# of IP, and of IPv6 one flow label each way.
+# decoded_echoes KIND LINK ADDRESS FAMILY HEADERS: types, a constant id, the numbers, lengths, correct checksums, the IP header, and
+# for IPv6 a constant flow label in each direction.
 decoded_echoes() {
 	local p=icmp
 	local -a ip=(-e ip.ttl -e ip.dsfield.dscp)
@@ -287,7 +287,7 @@ decoded_echoes() {
 	begin "icmp: tshark decodes $4 of a $1 socket" || return 0
 	start cap r tshark -i "$2" -f 'icmp[0] == 8 or icmp[0] == 0 or icmp6[0] == 128 or icmp6[0] == 129' -c 40 -w "$work/cap.pcap"
 	poll is_capturing_echoes
-	start e e "$rant" -i "${2/#$link_r/$link_e}" -a "$3" --transport icmp --stamp kernel --timeout 5000 --interval 2ms --size 101 --dscp EF \
+	start e e "$rant" "${details[@]}" -i "${2/#$link_r/$link_e}" -a "$3" --transport icmp --stamp kernel --timeout 5000 --interval 2ms --size 101 --dscp EF \
 		--ttl 77 --count 20
 	finish e cap
 	expect_status e 0
@@ -347,10 +347,10 @@ echoes_on_a_vlan() {
 	ip -n "${ns[r]}" link del "$vlan"
 }
 
-# ---- Free of what the scheduler does here -----------------------------------------------------------------------------
+# ---- Independence of local scheduling ---------------------------------------------------------------------------------
 
-# Sets `quota_group`, a control group of 5 ms of each 50 ms, by the kernel's newer or older interface; or it fails. What is there is looked for and
-# not written: nothing else than a control group has these files as soon as it is made.
+# Sets `quota_group`, a control group with 5 ms CPU time of each 50 ms, by the kernel's cgroup v2 or v1 interface; or fails. The files are only
+# tested for existence: only a control group has them right after its creation.
 make_quota() {
 	local at
 
@@ -372,7 +372,7 @@ is_alone_in_group() {
 	rmdir "$quota_group" 2>/dev/null
 }
 
-# Of the same samples, by both clocks' stamps.
+# The same samples by both timestamp sources.
 both_stamps() {
 	awk '$1 ~ /^[0-9]+$/ {
 			split($2, a, "."); split($3, b, "."); split($4, c, "."); split($5, d, ".")
@@ -387,16 +387,16 @@ both_stamps() {
 scheduled() {
 	local how=() what u50 u999 umax k50 k999 kmax count
 
-	begin 'icmp: what a scheduler does here is in stamps of user space, and not in those of the kernel' || return 0
+	begin 'icmp: scheduling delay of this host is in user timestamps and not in kernel timestamps' || return 0
 	if make_quota; then
 		what='a quota of 5 ms in 50 ms'
-		# shellcheck disable=SC2016 # of the shell within
+		# shellcheck disable=SC2016 # expanded by the inner shell
 		how=(bash -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$quota_group")
 	else
 		what='no quota, for no control group of the CPU can be made here'
 	fi
 	start load e taskset -c "$first_cpu" "${how[@]}" bash -c 'while :; do :; done'
-	start e e taskset -c "$first_cpu" "${how[@]}" "$rant" -i "$link_e" -a "$ip_r" --transport icmp --stamp kernel -s -l "$logs/e.log" \
+	start e e taskset -c "$first_cpu" "${how[@]}" "$rant" "${details[@]}" -i "$link_e" -a "$ip_r" --transport icmp --stamp kernel -s -l "$logs/e.log" \
 		--interval 10us --pacing spin --window 1 --timeout 5000 -d 3 # nearly all the time a probe is on its way
 	finish e
 	send KILL load
@@ -408,13 +408,13 @@ scheduled() {
 	echo "# one CPU with a busy loop, $what, ${count:-0} samples in us: by user space p50 ${u50:-} p99.9 ${u999:-} max ${umax:-};" \
 		"by the kernel p50 ${k50:-} p99.9 ${k999:-} max ${kmax:-}"
 	awk -v u="${umax:-0}" -v k="${kmax:-0}" -v a="${u999:-0}" -v b="${k999:-0}" 'BEGIN { exit !(u > 1000 && u > 10 * k && a > b) }' ||
-		complain 'the stamps of the kernel are no better'
+		complain 'the kernel timestamps are not better'
 	verdict
 }
 
 # ---- All of it --------------------------------------------------------------------------------------------------------
 
-rights # first, for IPv6 sends by itself what tests of silence would see
+rights # first, since IPv6 sends packets by itself, which tests of silence would see
 refusals
 exact_loss # before IPv6, whose own packets would be dropped, too
 six=false
@@ -428,7 +428,7 @@ by_socket ping IPv4 "$ip_r" "$ip_e"
 allow_ping '1 0'
 $six || skip 'icmp: IPv6' "not on this host: $(head -1 "$work/ipv6.err")"
 beside_others
-errors_on_the_way # before: both have one allowance for this peer (inet_peer)
+errors_on_the_way # before: both share a rate limit for this peer (inet_peer)
 if $six; then
 	errors6_on_the_way raw
 	allow_ping '0 2147483647'

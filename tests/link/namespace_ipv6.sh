@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# IPv6, and names: all that IPv4 has, a reflector of both, and what a resolver says.
+# IPv6 and names: the features of IPv4, a reflector of both families, and results of the resolver.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 
@@ -27,17 +27,17 @@ as_ipv4() {
 		'@json_agrees e' '@json_agrees r'
 	pair 'IPv6: authenticated, by the clock, many in flight' '0 0' "--key $key $K" "--key $key $K --interval 1ms --window 16 --count 200" \
 		"${whole6[@]}" 'r:Unverified -eq 0'
-	pair 'IPv6: a busy session gets a socket of its own' '0 0' "$K -v -s -l LOG" "$K --count 3000 -l LOG" 'r:Lanes -eq 1' 'r:No_lane -eq 0' \
+	pair 'IPv6: a busy session gets a per-peer socket' '0 0' "$K -v -s -l LOG" "$K --count 3000 -l LOG" 'r:Peer_sockets -eq 1' 'r:No_peer_socket -eq 0' \
 		'e:Recorded -eq 3000' 'e:Lost -eq 0' 'r:Recorded -eq 3001' 'r:Reordered -eq 0' 'r:Duplicate -eq 0' 'r:Unstamped -eq 0'
 	pair 'IPv6: many source ports' '0 0' "$K" "$K --source-ports 4 --window 8 --count 400 $M" 'e:Recorded -eq 400' 'r:Sessions -eq 4' '@json_agrees e'
 	pair 'IPv6: hop limit and traffic class are seen at the other end' '0 0' "$K" "$K --ttl 64 --dscp EF --count 200" "${whole6[@]}"
-	pair 'IPv6: what fits the MTU' '0 0' "$K" "$K --size 1452 --count 200" "${whole6[@]}"
-	alone 'IPv6: what does not' 1 e "-i $link_e -a $ip6_r $K --size 1453" '@one_line e' 'e.err ~ at most 1452 octets fit into the MTU of 1500'
-	pair 'IPv6: a reflector of one address, an emitter from one' '0 0' "--bind $ip6_r $K -v" "--bind $ip6_e $K --count 200" "${whole6[@]}" \
+	pair 'IPv6: a size that fits the MTU' '0 0' "$K" "$K --size 1452 --count 200" "${whole6[@]}"
+	alone 'IPv6: a size above the MTU' 1 e "-i $link_e -a $ip6_r $K --size 1453" '@one_line e' 'e.err ~ at most 1452 octets fit into the MTU of 1500'
+	pair 'IPv6: a reflector bound to an address, an emitter bound to an address' '0 0' "--bind $ip6_r $K -v" "--bind $ip6_e $K --count 200" "${whole6[@]}" \
 		'r.err ~ by UDP/IPv6, port 862$'
 	pair 'IPv6: another address of the reflector is not answered' '0 1' "--bind $ip6_second $K" "$K --count 3 --timeout 50" 'r:Sent -eq 0'
-	server=$ip6_second pair 'IPv6: the answer comes from the address that was asked' '0 0' "$K -v" "$K --count 200" "${whole6[@]}" \
-		'r:Lanes -eq 0' 'r:No_lane -eq 0'
+	server=$ip6_second pair 'IPv6: the reply comes from the address of the request' '0 0' "$K -v" "$K --count 200" "${whole6[@]}" \
+		'r:Peer_sockets -eq 0' 'r:No_peer_socket -eq 0'
 	port=319 pair 'IPv6: ptp' '0 0' "--transport ptp $K" "--transport ptp $K --size 1402 --count 200 $M" "${whole6[@]}" '@json_agrees e'
 	port=319 pair 'IPv6: ptp, stamps of user space' '0 0' "--transport ptp $U" "--transport ptp $U --count 200" 'e:Recorded -eq 200' \
 		'r:Sent -eq 201'
@@ -54,7 +54,7 @@ link_local() {
 
 	there=$(ip -n "${ns[r]}" -6 -o address show dev "$link_r" scope link | sed 's/.*inet6 \([^/]*\).*/\1/')
 	server=$there%$link_e pair 'IPv6: a link-local address with its zone' '0 0' "$K" "$K --count 200" "${whole6[@]}"
-	server=$there pair 'IPv6: without, it is that of -i' '0 0' "--bind $there%$link_r $K -v" "$K --count 3000" 'e:Recorded -eq 3000' 'r:Lanes -eq 1'
+	server=$there pair 'IPv6: without, it is that of -i' '0 0' "--bind $there%$link_r $K -v" "$K --count 3000" 'e:Recorded -eq 3000' 'r:Peer_sockets -eq 1'
 }
 
 # Where the kernel has VLANs.
@@ -97,7 +97,7 @@ both_at_once() {
 		check "$one:Strays -eq 0"
 	done
 	audit r
-	for one in '@expect_status r 0' 'r:Lanes -eq 2' 'r:Sessions -eq 3' 'r:Reordered -eq 0' 'r:Duplicate -eq 0' 'r:Unstamped -eq 0' \
+	for one in '@expect_status r 0' 'r:Peer_sockets -eq 2' 'r:Sessions -eq 3' 'r:Reordered -eq 0' 'r:Duplicate -eq 0' 'r:Unstamped -eq 0' \
 		'e:Recorded -eq 3000' 'e6:Recorded -eq 3000' 'e7:Recorded -eq 500'; do
 		check "$one"
 	done
@@ -115,8 +115,8 @@ who_is_answered() {
 
 	pair '--allow: a prefix of IPv6' '0 0' "--allow 192.0.2.0/24 --allow 2001:db8::/32 --json $work/allow.json $K" \
 		"$K --count 200 --prometheus $work/six" "${whole6[@]}" 'r:Disallowed -eq 0' '@is_in_files'
-	pair '--allow: another one' '3 1' "--allow 2001:db8:78::/48 --allow 0.0.0.0/0 $K" "$K --count 3 --timeout 50" 'r:Disallowed -ge 3' 'r:Sent -eq 0'
-	server=$ip_r pair '--allow: all of IPv6 is nobody of IPv4' '3 1' "--allow ::/0 $K" "$K --count 3 --timeout 50" 'r:Disallowed -ge 3' 'r:Sent -eq 0'
+	pair '--allow: another network' '3 1' "--allow 2001:db8:78::/48 --allow 0.0.0.0/0 $K" "$K --count 3 --timeout 50" 'r:Disallowed -ge 3' 'r:Sent -eq 0'
+	server=$ip_r pair '--allow: all of IPv6 allows no IPv4 address' '3 1' "--allow ::/0 $K" "$K --count 3 --timeout 50" 'r:Disallowed -ge 3' 'r:Sent -eq 0'
 	pair '--ipv4: a reflector of that only' '0 1' "-4 $K -v" "$K --count 3 --timeout 50" 'r:Sent -eq 0' 'r.err ~ by UDP/IPv4, port 862$'
 	pair '--ipv6: a reflector of that only' '0 0' "-6 $K -v" "$K --count 200" "${whole6[@]}" 'r.err ~ by UDP/IPv6, port 862$'
 	server=$ip_r pair '--ipv6: and not of IPv4' '0 1' "-6 $K" "$K --count 3 --timeout 50" 'r:Sent -eq 0'
@@ -124,11 +124,11 @@ who_is_answered() {
 
 # ---- Others -----------------------------------------------------------------------------------------------------------
 
-# What somebody else sends to the port of an emitter.
+# Datagrams of other hosts to the port of an emitter.
 strays_of_ipv6() {
 	local port
 
-	begin 'IPv6: what others send to an emitter is stray' || return 0
+	begin 'IPv6: packets of other hosts to an emitter are strays' || return 0
 	start_reflector r "$K"
 	server=$ip6_r start_emitter e "$K --timeout 5000"
 	wait_for_packets e e 20
@@ -148,9 +148,9 @@ for i in range(7):
 	verdict
 }
 
-# A reply is as long as its request, in as many pieces as the interface needs. What is for all hosts of a link is for nobody.
+# A reply has the length of its request, in as many fragments as the interface needs. Multicast requests are not answered.
 in_fragments() {
-	begin 'IPv6: a request in fragments is answered in fragments, one for a group is not' || return 0
+	begin 'IPv6: a request in fragments is answered in fragments, a multicast request is not' || return 0
 	start_reflector r "$K"
 	inside e python3 -c 'import socket, sys
 s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
@@ -166,7 +166,7 @@ sys.exit(len(s.recv(9000)) != 3000)' "$ip6_r" "$link_e" 2>"$work/h.err" || compl
 	verdict
 }
 
-# The port is closed for a while: ICMPv6 says so, which is no end.
+# The port is closed for a while: ICMPv6 reports it, and the run continues.
 restarted_peer() {
 	begin 'IPv6: a reflector that is started again' || return 0
 	start_reflector r "$K"
@@ -203,11 +203,11 @@ capture_ipv6() {
 	expect_status e 0
 }
 
-# Hop limit, class, one flow label for each direction, a checksum that is there and right, and STAMP as TWAMP-Test has it.
+# Hop limit, class, a constant flow label in each direction, a correct checksum, and STAMP decoded as TWAMP-Test.
 decoded_ipv6() {
 	begin 'tshark decodes IPv6' || return 0
 	capture_ipv6 862 400 "$K -v" "$K --dscp EF --count 400"
-	check 'r:Lanes -eq 1'
+	check 'r:Peer_sockets -eq 1'
 	tshark -r "$work/cap.pcap" -o udp.check_checksum:TRUE -d udp.port==862,twamp.test -T fields -E separator=, -e ipv6.src -e ipv6.hlim \
 		-e ipv6.tclass.dscp -e udp.checksum -e udp.checksum.status -e ipv6.flow -e ipv6.plen -e udp.length -e _ws.malformed \
 		-e twamp.test.seq_number -e twamp.test.sender_seq_number -e twamp.test.sender_ttl >"$work/fields" 2>/dev/null
@@ -222,7 +222,7 @@ decoded_ipv6() {
 	verdict
 }
 
-# Two octets are behind the message, and the checksum is over them too.
+# Two octets follow the message, and the checksum covers them too.
 decoded_ptp_in_ipv6() {
 	begin 'tshark decodes ptp in IPv6' || return 0
 	capture_ipv6 319 40 "--transport ptp $K" "--transport ptp $K --count 20"
@@ -261,7 +261,7 @@ make_names() {
 
 # of_name NAME OPTIONS ADDRESS PATTERN: the emitter takes that address.
 of_name() {
-	pair "$1" '0 0' "$K" "$2 $K --count 20 --json $work/names.json" 'e:Recorded -eq 20' "e.err ~ ^rant: --address $server: it is $3$4\$"
+	pair "$1" '0 0' "$K" "$2 $K --count 20 --json $work/names.json" 'e:Recorded -eq 20' "e.err ~ ^rant: --address $server: resolved to $3$4\$"
 	[[ $1 =~ ${ONLY:-} ]] || return 0
 	grep -Eq "\"server\": *\"$3\"" "$work/names.json" || { failed=1 && echo "not ok - $1: --json" && grep server "$work/names.json"; }
 }
@@ -278,16 +278,16 @@ names() {
 	server=both of_name 'a name with many: the first that is reached' '' "($ip6_r|$ip_r)" ", the first of its 4 addresses that is reached through $link_e"
 	server=both of_name 'a name with many, -4' -4 "$ip_r" ", the first of its 2 addresses that is reached through $link_e"
 	server=both of_name 'a name with many, -6' -6 "$ip6_r" ", the first of its 2 addresses that is reached through $link_e"
-	alone 'a name of which nothing is reached' 1 e "-i $link_e -a far $K" '@silent' 'e.err ~ none of which is reached through' \
+	alone 'a name whose addresses are not reachable through -i' 1 e "-i $link_e -a far $K" '@silent' 'e.err ~ none of which is reached through' \
 		"e.err ~ no route to address '(192.0.2.5|2001:db8:5::5)' through interface"
 	alone 'a name without an IPv6 address' 1 e "-i $link_e -6 -a four $K --count 1" '@one_line_of_resolver' \
-		'e.err ~ --address four: the resolver of this host has not found an IPv6 address: .+: asked: files dns \('"$ip_nobody"'\): see '
+		'e.err ~ --address four: the resolver of this host has not found an IPv6 address: .+: sources: files dns \('"$ip_nobody"'\): see '
 	slow_name
 }
 
 # It asks the network, which does not answer.
 one_line_of_resolver() {
-	grep -c '^rant: ' "$work/e.err" | grep -qx '[12]' || complain 'more than was to be said'
+	grep -c '^rant: ' "$work/e.err" | grep -qx '[12]' || complain 'more than the expected lines'
 }
 
 says_it_waits() {
@@ -311,7 +311,7 @@ slow_name() {
 	verdict
 }
 
-# ---- What cannot be ---------------------------------------------------------------------------------------------------
+# ---- Refusals ---------------------------------------------------------------------------------------------------------
 
 bad_addresses() {
 	local arguments pattern
@@ -324,14 +324,14 @@ bad_addresses() {
 		-a ff02::1|address 'ff02::1' is not a single host
 		-a ::|address '::' is not a single host
 		-a 2001:db8:9::1|no route to address '2001:db8:9::1' through interface '$link_e'
-		-a fe80::1%nosuch|--address fe80::1%nosuch with --interface $link_e: its zone
-		-a $ip6_r%$link_e|has a zone, which is only for link-local addresses
-		-a ::ffff:10.77.0.2|is an IPv4 address as IPv6 writes it
+		-a fe80::1%nosuch|--address fe80::1%nosuch with --interface $link_e: the zone
+		-a $ip6_r%$link_e|has a zone, which only link-local addresses
+		-a ::ffff:10.77.0.2|is an IPv4-mapped IPv6 address
 		-a $ip6_r -4|--address $ip6_r with --ipv4: that is an IPv6 address
 		-a $ip_r -6|--address $ip_r with --ipv6: that is an IPv4 address
-		-a $ip6_r --bind $ip_e|--bind $ip_e with --address $ip6_r: one is of IPv4 and one of IPv6
-		-a $ip6_r --bind 2001:db8:77::8|--bind 2001:db8:77::8: no address of interface '$link_e': give one that it has, such as $ip6_e
-		-a $ip6_r --transport l2|there is no IP, give the MAC address
+		-a $ip6_r --bind $ip_e|--bind $ip_e with --address $ip6_r: one is IPv4 and one is IPv6
+		-a $ip6_r --bind 2001:db8:77::8|--bind 2001:db8:77::8: not an address of interface '$link_e': give an address of the interface, such as $ip6_e
+		-a $ip6_r --transport l2|this transport has no IP, give the MAC address
 		-6 -4|--ipv4 with --ipv6
 	END
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What programs read of a run: valid by its schema, and the figures of the text report to the digit.
+# JSON, JSONL, Prometheus, hlog and hgrm outputs: valid by their schema, with exactly the figures of the text report.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 
@@ -15,7 +15,7 @@ commit_agrees() {
 	json_has "$1" "JSON['rant_commit'] == (None if '$told' == 'unknown' else '$told')"
 }
 
-# machine_agrees NAME: what this machine and its end of the link say of themselves.
+# machine_agrees NAME: the JSON file describes this machine and its end of the link correctly.
 machine_agrees() {
 	local at=link_$1 mtu speed
 
@@ -82,6 +82,28 @@ json_tests() {
 		"@json_has e JSON['accounts']['directions']['lost_there'] is None and JSON['verdict']['level'] == 'void'"
 }
 
+# log_agrees NAME STATISTIC COLUMN: the percentiles in JSON are those of the sorted log, or at most 1/1024 too low.
+log_agrees() {
+	python3 - "$logs/$1.json" "$logs/$1.csv" "$2" "$3" <<-'EOF' || complain "$2 of $1.json is not that of the log"
+		import csv, json, sys
+		with open(sys.argv[1]) as file:
+		    figure = json.load(file)["statistics"][sys.argv[3]]
+		with open(sys.argv[2]) as file:
+		    values = sorted(int(row[sys.argv[4]]) for row in csv.DictReader(line for line in file if line[0] != "#"))
+		assert len(values) == figure["samples"], (len(values), figure["samples"])
+		for p in figure["percentiles"]:
+		    value = values[-(-len(values) * round(p["percent"] * 10**4) // 10**6) - 1]
+		    assert 0 <= value - p["value_ns"] <= value / 1024, (p, value)
+	EOF
+}
+
+above_the_overflow() {
+	pair 'json: percentiles of 6,000 samples that all are above --overflow are those of the log' '0 0' "$K" \
+		"$K -o 1 -b 0.001 --count 6000 -H -l $logs/e.csv --log-format csv --json $logs/e.json" '@json_agrees e' 'e.out !~ >=' \
+		"@json_has e JSON['statistics']['rtt_ns']['histogram']['overflow_not_kept'] >= 5000 - 4096" \
+		"@json_has e not any('overflow' in r['name'] for r in JSON['verdict']['reasons'])" '@log_agrees e rtt_ns RTT'
+}
+
 # The text is then on stderr.
 json_to_stdout() {
 	begin 'json: with - it is alone on stdout' || return 0
@@ -135,7 +157,7 @@ line_tests() {
 }
 
 lines_come_while_it_runs() {
-	begin 'jsonl: lines are there while the run goes on, and a breach is told at once' || return 0
+	begin 'jsonl: lines are written during the run, and a breach at once' || return 0
 	start_reflector r "$K"
 	start_emitter e "$K --timeout 5000 -t 0.001 -C --interval 100ms --jsonl $logs/e.jsonl"
 	poll grep -qs '"type":"second"' "$logs/e.jsonl.partial"
@@ -176,7 +198,7 @@ lines_through_a_pipe() {
 }
 
 reader_goes() {
-	begin 'jsonl: a reader that goes away is one line and status 1' || return 0
+	begin 'jsonl: a reader that closes the pipe gives one line and status 1' || return 0
 	start_reflector r "$K"
 	start e e sh -c "{ $rant $E --timeout 5000 -q -d 2.2 --jsonl - 2>$work/text.err; echo \$? >$work/status; } | head -n 1"
 	finish e
@@ -221,8 +243,35 @@ prom_tests() {
 	pair 'prometheus and hgrm: both ends agree with json' '0 0' "$K $R" "$K --count 3000 ${R//r\./e.}" '@prom_agrees e' '@prom_agrees r'
 }
 
+# Three short runs, as cron starts them: the counters of one file have the packets of all.
+prom_goes_on() {
+	local i sent=0 samples=0
+
+	begin 'prometheus: counters go on over runs, and promtool finds no fault' || return 0
+	start_reflector r "$K --prometheus $logs/r.prom"
+	for i in 1 2 3; do
+		start_emitter e "$K --count $((50 * i)) --timeout 5000 --prometheus $logs/e.prom"
+		finish e
+		expect_status e 0
+		[ ! -s "$work/e.err" ] || ! grep -q -e --prometheus "$work/e.err" || complain "said: $(cat "$work/e.err")"
+		sent=$((sent + $(row e Sent)))
+		samples=$((samples + $(row e Recorded)))
+	done
+	terminate r
+	grep -qx "rant_sent_total{.*} $sent" "$logs/e.prom" || complain "not $sent: $(grep ^rant_sent_total "$logs/e.prom")"
+	grep -qx "rant_rtt_seconds_count{.*} $samples" "$logs/e.prom" || complain "not $samples: $(grep _count "$logs/e.prom")"
+	grep -qx "rant_last_run_samples{.*} $(row e Recorded)" "$logs/e.prom" || complain 'no gauge of the last run'
+	if command -v promtool >/dev/null; then
+		for i in e r; do
+			promtool check metrics <"$logs/$i.prom" >"$work/promtool" 2>&1 || complain "promtool, $i: $(cat "$work/promtool")"
+			[ ! -s "$work/promtool" ] || complain "promtool, $i: $(cat "$work/promtool")"
+		done
+	fi
+	verdict
+}
+
 prom_while_it_runs() {
-	begin 'prometheus: the file is there while it runs, without a verdict, and the one of before is replaced' || return 0
+	begin 'prometheus: the file exists during the run, without a verdict, and replaces an earlier file' || return 0
 	echo old >"$logs/e.prom"
 	start_reflector r "$K"
 	start_emitter e "$K --timeout 5000 --prometheus $logs/e.prom"
@@ -231,6 +280,7 @@ prom_while_it_runs() {
 	[ "$(ls -A "$logs")" = e.prom ] || complain "there is: $(ls -A "$logs")"
 	terminate e r
 	grep -qE '^rant_verdict\{.*\} 1$' "$logs/e.prom" || complain 'there is no verdict'
+	check "e.err ~ ^rant: --prometheus $logs/e.prom: line 1 is not what rant writes, so its counters begin at 0$"
 	verdict
 }
 
@@ -250,7 +300,7 @@ without_another_cpu() {
 		complain "lines: $(cut -c 1-30 "$logs/e.jsonl")"
 	grep -q '^#.No intervals: ' "$logs/e.hlog" || complain 'the interval log does not tell why it has no lines'
 	! grep -q '^[0-9]' "$logs/e.hlog" || complain 'the interval log has lines'
-	grep -qE '^rant_samples_not_in_histogram_total\{.*\} 20$' "$logs/e.prom" || complain 'samples are in no histogram, and that is not told'
+	grep -qE '^rant_samples_unbinned_total\{.*\} 20$' "$logs/e.prom" || complain 'samples are in no histogram, and that is not told'
 	verdict
 }
 
@@ -270,21 +320,21 @@ json_refused() {
 		"e.err ~ ^rant: --json $logs/x with --jsonl $logs/x: both would" '@silent' '@nothing_there'
 	alone 'hlog: the same file as another is refused' 1 e "$E -d 1 --hgrm $logs/x --hlog $logs/x" '@one_line e' \
 		"e.err ~ ^rant: --hgrm $logs/x with --hlog $logs/x: both would" '@silent' '@nothing_there'
-	pair 'hlog: what cannot be written is one line and status 1' '0 1' "$K" "$K --count 20 --hlog /dev/full" '@one_line e' \
+	pair 'hlog: a write error gives one line and status 1' '0 1' "$K" "$K --count 20 --hlog /dev/full" '@one_line e' \
 		'e.err ~ ^rant: --hlog /dev/full: could not be written \(No space left on device\)' 'e.out ~ ^Measurement: '
-	alone 'prometheus: what is no file is refused' 1 e "$E -d 1 --prometheus /dev/null" '@one_line e' \
+	alone 'prometheus: a path that is not a regular file is refused' 1 e "$E -d 1 --prometheus /dev/null" '@one_line e' \
 		'e.err ~ ^rant: --prometheus /dev/null: is no file that can be replaced: give the path of one$' '@silent'
-	alone 'hgrm: a place that cannot be written is told before the run' 1 e "$E -d 1 --hgrm $logs/none/x" '@one_line e' \
+	alone 'hgrm: a path that cannot be written fails before the run' 1 e "$E -d 1 --hgrm $logs/none/x" '@one_line e' \
 		"e.err ~ ^rant: --hgrm $logs/none/x: cannot write there" '@silent'
-	alone 'prometheus: a place that cannot be written is told before the run' 1 e "$E -d 1 --prometheus $logs/none/x" '@one_line e' \
+	alone 'prometheus: a path that cannot be written fails before the run' 1 e "$E -d 1 --prometheus $logs/none/x" '@one_line e' \
 		"e.err ~ ^rant: --prometheus $logs/none/x: cannot write there" '@silent'
-	alone 'json: a place that cannot be written is told before the run' 1 e "$E -d 1 --json $logs/none/x" '@one_line e' \
+	alone 'json: a path that cannot be written fails before the run' 1 e "$E -d 1 --json $logs/none/x" '@one_line e' \
 		"e.err ~ ^rant: --json $logs/none/x: cannot write there \(No such file or directory\): choose another place$" '@silent'
 	prepare=make_link alone 'json: a symbolic link is not followed' 1 e "$E -d 1 --json $logs/link" '@one_line e' \
 		"e.err ~ ^rant: --json $logs/link: is a symbolic link: give the path of a file$" '@silent' '@link_stays'
-	pair 'json: what cannot be written while it runs is one line and status 1' '0 1' "$K" "$K -d 2.2 --json /dev/full" '@one_line e' \
+	pair 'json: a write error during the run gives one line and status 1' '0 1' "$K" "$K -d 2.2 --json /dev/full" '@one_line e' \
 		'e.err ~ ^rant: --json /dev/full: could not be written \(No space left on device\)' 'e.out ~ ^Measurement: '
-	pair 'json: what cannot be written at the end is one line and status 1' '0 1' "$K" "$K --count 20 --json /dev/full" '@one_line e' \
+	pair 'json: a write error at the end gives one line and status 1' '0 1' "$K" "$K --count 20 --json /dev/full" '@one_line e' \
 		'e.err ~ ^rant: --json /dev/full: could not be written \(No space left on device\)' 'e.out ~ ^Measurement: '
 }
 
@@ -325,6 +375,7 @@ json_of_an_earlier_run_stays_until_it_is_replaced() {
 [ -n "$hdr_jar" ] || skip 'hlog: its own reader' "'libhdrhistogram-java' or a Java runtime is not installed"
 if [ -n "${has_jsonschema:-}" ]; then
 	json_tests
+	above_the_overflow
 	json_to_stdout
 	json_of_an_earlier_run_stays_until_it_is_replaced
 	line_tests
@@ -345,6 +396,7 @@ if [ -n "$prom_python" ]; then
 else
 	skip 'prometheus: its contents' "'python3-prometheus-client' is not installed"
 fi
+prom_goes_on
 prom_while_it_runs
 lines_through_a_pipe
 reader_goes

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The log that is written while the run goes on: complete, and what stays of it when something fails.
+# The log during a run: complete, and its remains after failures.
 # build: plain: memory and rate are judged
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 
-# ---- What is there ---------------------------------------------------------------------------------------------------
+# ---- Contents --------------------------------------------------------------------------------------------------------
 
 has_written() { # FILE [OCTETS]: more than its header
 	[ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -gt "${2:-4096}" ]
@@ -25,8 +25,8 @@ log_line() { # NAME: its used, all, and the rest
 	sed -n 's/^Log: //p' "$work/$1.out"
 }
 
-# log_is NAME RECORDS FILE...: the files in this order have so many records, and their notes tell what else was recorded;
-# what none tells of was not recorded, or $removed with the oldest files.
+# log_is NAME RECORDS FILE...: the files in this order have RECORDS records, and their notes count the other recorded packets;
+# the rest was not recorded, or $removed with the oldest files.
 log_is() {
 	local name=$1 records=$2 used
 
@@ -36,7 +36,7 @@ log_is() {
 	whole_log "$work/log"
 	read -r used _ <<<"$(log_line "$name")"
 	[ "${log_has[0]}" = "$records" ] || complain "$name.log has ${log_has[0]} records, not $records"
-	[ "$used" = "$records" ] || complain "the report of $name tells of $used records in the log, not $records"
+	[ "$used" = "$records" ] || complain "the report of $name has $used records in the log, not $records"
 	[ $((log_has[2] - ${removed:-0})) -le "$(unrecorded "$name")" ] ||
 		complain "$name.log lacks ${log_has[2]} records, and $(unrecorded "$name") were not recorded"
 }
@@ -94,12 +94,12 @@ full_rate() {
 }
 full_rate
 
-# The text logs of the same options, whose columns the other forms have.
+# The text logs with the same options, whose columns the other formats share.
 names_e='SEQ T1_SW T1_KERNEL T4_KERNEL T4_SW RTT T2_KERNEL T2_SW T3_SW T3_KERNEL RESPONSE NETWORK FLAGS'
 names_r='SEQ T2_KERNEL T2_SW T3_SW T3_KERNEL RESPONSE'
 
 in_forms() { # EMITTER'S REFLECTOR'S
-	begin "log: the emitter's as $1 and the reflector's as $2 tell the same" || return 0
+	begin "log: the emitter's as $1 and the reflector's as $2 have the same data" || return 0
 	start_reflector r "$K -s -l LOG --log-format $2"
 	start_emitter e "$K -s --log-full -l LOG --log-format $1 --timeout 5000 --count 2000"
 	both_end 0
@@ -138,7 +138,7 @@ to_stdout() { # FILE
 to_stdout -
 to_stdout /dev/stdout
 
-# Its number is then nobody else's: not that of a socket, into which the log would go.
+# Its file descriptor is then not reused by a socket, into which the log would be written.
 printf '#!/bin/sh\nexec "$@" >&-\n' >"$work/without-stdout"
 chmod 755 "$work/without-stdout"
 closed_stdout() {
@@ -167,7 +167,7 @@ written_at_the_end() {
 	[ ! -s "$logs/e.log.partial" ] || complain 'e.log.partial is written during the run'
 	send TERM e
 	both_end 0
-	for one in 'e.out ~ ^Log: .* octets; written at the end, for no CPU but the measuring one may be used$' 'e.err empty' \
+	for one in 'e.out ~ ^Log: .* octets; written at the end, because only the measuring CPU may be used$' 'e.err empty' \
 		"@log_is e $(row e Recorded) $logs/e.log"; do
 		check "$one"
 	done
@@ -175,11 +175,11 @@ written_at_the_end() {
 }
 written_at_the_end
 
-# ---- What is selected ------------------------------------------------------------------------------------------------
+# ---- Selection -------------------------------------------------------------------------------------------------------
 
-# What is kept, by when the program had its records (T4_SW): all of 0.5 s before each breach and before the end, and of half of
-# that after a breach. The last one that is left out was there before the next was sent (T1_SW). That no more is kept, but for what a
-# thread that is late leaves there, is shown by test_report_log_last, whose time is its own.
+# Kept records, by the user-space receive time (T4_SW): all of 0.5 s before each breach and before the end, and of half of that after a
+# breach. The last record left out was complete before the next send (T1_SW). test_report_log_last shows, in simulated time, that no
+# more records are kept, except by a delayed thread.
 near_breaches() { # FILE
 	awk -v last=0.5 -v slack=0.1 '
 		function time(text, t) { split(text, t, "."); return t[1] % 100000 + t[2] / 1e9 }
@@ -210,11 +210,11 @@ near_breaches() { # FILE
 		}' "$1"
 }
 
-# The command of the breach still runs at the end: rant waits for it, and that is no time of the log.
+# The breach's command still runs at the end: rant waits for it, and that time does not count for the log.
 last_seconds() {
 	local line not_kept
 
-	begin 'log: --log-last keeps what is near a breach and near the end, and tells what is left out' || return 0
+	begin 'log: --log-last keeps the records near a breach and near the end, and reports the number of others' || return 0
 	printf '#!/bin/sh\nexec sleep 4\n' >"$work/command"
 	chmod 755 "$work/command"
 	start_reflector r "$K"
@@ -229,7 +229,7 @@ last_seconds() {
 	both_end 0
 	not_kept=$(log_line e | sed -n 's/.*, \([0-9]*\) not within --log-last.*/\1/p')
 	log_is e $(($(row e Recorded) - not_kept)) "$logs/e.log"
-	[ "${log_has[1]}" = "$not_kept" ] || complain "the notes tell of ${log_has[1]} records, the report of $not_kept"
+	[ "${log_has[1]}" = "$not_kept" ] || complain "the notes count ${log_has[1]} records, the report $not_kept"
 	while IFS= read -r line; do
 		[ "$line" = "breaches $(row e Breaches)" ] || complain "$line, the report has $(row e Breaches)"
 	done < <(near_breaches "$logs/e.log")
@@ -239,7 +239,7 @@ last_seconds() {
 }
 last_seconds
 
-# The files of a run that has ended, and its last one's number N: three, of their size, and each begun by the header.
+# The three files of an ended run, the last with number N: of the rotation's size, and each begins with the header.
 three_files() { # N
 	local n used removed
 
@@ -280,9 +280,9 @@ rotated() {
 }
 rotated
 
-# ---- What goes wrong -------------------------------------------------------------------------------------------------
+# ---- Failures --------------------------------------------------------------------------------------------------------
 
-# All that the reflector answered until so long before has its record.
+# Every request answered until this time before has its record.
 complete_up_to() { # PARTIAL KILLED-AT SECONDS
 	awk -v at="$2" -v before="$3" '
 		function seconds(text, t) { split(text, t, "."); return t[1] % 100000 + t[2] / 1e9 }
@@ -293,8 +293,8 @@ complete_up_to() { # PARTIAL KILLED-AT SECONDS
 		END { exit !(wanted > 0 && missing + 0 == 0) }' "$1" "$logs/r.log"
 }
 
-# is_left N: one line may be cut, the last one, which then has no end; without it all is whole. Sets cut[N] to its octets, and makes
-# killed.N, without it.
+# is_left N: only the last line may be truncated, without an end of line; the rest is whole. Sets cut[N] to its octets, and creates
+# killed.N without it.
 is_left() {
 	local left=$logs/e.log.partial
 
@@ -308,7 +308,7 @@ killed() {
 	local n at sharp=0
 	local -a cut=()
 
-	begin 'log: SIGKILL leaves what was recorded until 0.2 s before, and the next run moves it aside' || return 0
+	begin 'log: SIGKILL leaves the records until 0.2 s before, and the next run renames that log' || return 0
 	for n in 1 2 3; do
 		start_reflector r "$K -l LOG"
 		start_emitter e "$K --timeout 5000 -l LOG"
@@ -342,10 +342,10 @@ killed() {
 is_moved_aside() { # N
 	local mended=''
 
-	[ "${cut[$1]}" -eq 0 ] || mended=": ${cut[$1]} octets behind its last whole line were removed"
+	[ "${cut[$1]}" -eq 0 ] || mended=": ${cut[$1]} octets after its last whole line were removed"
 	check '@one_line e'
 	check "e.err ~ --log $logs/e.log: an earlier run did not end and has left $logs/e.log.partial, which is now $logs/e.log.partial.$1$mended$"
-	cmp "$work/killed.$1" "$logs/e.log.partial.$1" || complain "e.log.partial.$1 is not what was left, in whole lines"
+	cmp "$work/killed.$1" "$logs/e.log.partial.$1" || complain "e.log.partial.$1 is not the remainder in whole lines"
 }
 killed
 
@@ -371,7 +371,7 @@ two_at_once
 full_in_mid_run() {
 	local disk=$work/disk unwritten
 
-	begin 'log: a disk that fills up is said at once, the run goes on, and what was written stays' || return 0
+	begin 'log: a full disk is reported at once, the run goes on, and the written records stay' || return 0
 	rm -rf "$disk" "$disk.after"
 	mkdir "$disk"
 	start_reflector r "$K"
@@ -382,7 +382,7 @@ full_in_mid_run() {
 	kill -INT "$(pgrep -P "$(pid_of e)")"
 	both_end 1
 	unwritten=$(log_line e | sed -n 's/.*, \([0-9]*\) could not be written.*/\1/p')
-	for one in '@one_line e' "e.err ~ --log $disk/log: could not be written \\(No space left on device\\): the rest of the log is left out, and what is written stays as $disk/log.partial: free space or choose another place$" \
+	for one in '@one_line e' "e.err ~ --log $disk/log: could not be written \\(No space left on device\\): the rest of the log is left out, and the written part stays as $disk/log.partial: free space or choose another place$" \
 		"e.out ~ ^Measurement: .*the log is incomplete \\($unwritten records left out\\)" \
 		"@log_is e $(($(row e Recorded) - unwritten)) $disk.after/log.partial"; do
 		check "$one"
@@ -419,13 +419,13 @@ slow_reader() {
 	finish reader
 	left_out=$(log_line e | sed -n 's/.*, \([0-9]*\) left out because the ring was full.*/\1/p')
 	log_is e $(($(row e Recorded) - left_out)) "$logs/e.log"
-	[ "${log_has[1]}" = "$left_out" ] || complain "the notes tell of ${log_has[1]} records, the report of $left_out"
-	grep -Eq '^# [0-9]+ records left out from SEQ [0-9]+ on: the ring was full$' "$logs/e.log" || complain 'no note says why'
+	[ "${log_has[1]}" = "$left_out" ] || complain "the notes count ${log_has[1]} records, the report $left_out"
+	grep -Eq '^# [0-9]+ records left out from SEQ [0-9]+ on: the ring was full$' "$logs/e.log" || complain 'no note has the reason'
 	[ "$(awk '/^# / { told = 1 } told && /^ / { print "yes"; exit }' "$logs/e.log")" = yes ] || complain 'no record comes after the note'
 	check "e.out ~ ^Measurement: .*the log is incomplete \\($left_out records left out\\)"
 	verdict
 }
-# So many packets take a while where the machine is busy.
+# Packets for several seconds on a busy machine.
 GUARD_S=240 slow_reader
 
 reader_gone() {
@@ -452,9 +452,9 @@ reader_gone() {
 }
 reader_gone
 
-# ---- What is refused -------------------------------------------------------------------------------------------------
+# ---- Refusals --------------------------------------------------------------------------------------------------------
 
-# refused NAME ARGUMENTS MESSAGE [FILE...]: one line, and nothing is made but what was there.
+# refused NAME ARGUMENTS MESSAGE [FILE...]: one line, and no file is created besides FILE.
 refused() {
 	alone "log: refused: $1" 1 e "$E -d 0.1 $2" '@silent' '@one_line e' 'e.out empty' "e.err ~ $3" "@only ${*:4}"
 }
@@ -481,10 +481,10 @@ refused '--log-rotate ,3' '-l LOG --log-rotate ,3' "--log-rotate: ',3' has no si
 for given in '--log-format csv' '--log-last 1' '--log-rotate 1M,3' --log-full; do
 	refused "$given without a log" "$given" "${given} without --log: there is no log, give --log FILE$"
 done
-refused 'npy to stdout' '-l - --log-format npy' '--log-format npy: --log - is no file, .*: give the path of one, or --log-format csv$'
-refused 'rotation of stdout' '-l - --log-rotate 1M,3' '--log-rotate: --log - is no file: give the path of one, or leave --log-rotate out$'
-prepare=make_pipe refused 'npy to a pipe' "-l $logs/pipe --log-format npy" "--log-format npy: --log $logs/pipe is no file, " pipe
-prepare=make_pipe refused 'rotation of a pipe' "-l $logs/pipe --log-rotate 1M,3" "--log-rotate: --log $logs/pipe is no file: " pipe
+refused 'npy to stdout' '-l - --log-format npy' '--log-format npy: --log - is not a regular file, .*: give the path of one, or --log-format csv$'
+refused 'rotation of stdout' '-l - --log-rotate 1M,3' '--log-rotate: --log - is not a regular file: give the path of a file, or leave --log-rotate out$'
+prepare=make_pipe refused 'npy to a pipe' "-l $logs/pipe --log-format npy" "--log-format npy: --log $logs/pipe is not a regular file, " pipe
+prepare=make_pipe refused 'rotation of a pipe' "-l $logs/pipe --log-rotate 1M,3" "--log-rotate: --log $logs/pipe is not a regular file: " pipe
 exec 7<&-
 make_bare_pipe() { mkfifo "$logs/pipe"; }
 prepare=make_bare_pipe refused 'a pipe that nobody reads' "-l $logs/pipe" "--log $logs/pipe: cannot write there \\(No such device or address\\)" pipe

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/link.sh"
 
 latency_held() {
-	begin 'idle CPUs are kept awake during a run, unless told not to' || return 0
+	begin 'CPU latency request during a run, unless disabled' || return 0
 	start_reflector r "$K --no-cpu-dma-latency"
 	start_emitter e "$K --count 100000000"
 	wait_for_packets e e 20
@@ -26,9 +26,9 @@ printf 'mount -t tmpfs none /dev && exec "$@"\n' >"$work/no-dev.sh"
 if [ -e /dev/cpu_dma_latency ]; then
 	latency_held
 else
-	skip 'idle CPUs are kept awake' 'there is no /dev/cpu_dma_latency'
+	skip 'CPU latency request' 'there is no /dev/cpu_dma_latency'
 fi
-as="unshare -m sh $work/no-dev.sh" alone 'without /dev/cpu_dma_latency a run goes on, -v tells' 1 e \
+as="unshare -m sh $work/no-dev.sh" alone 'without /dev/cpu_dma_latency a run goes on, -v reports it' 1 e \
 	"-i $link_e -a $ip_nobody $U -d 0.1 -v" 'e.err ~ idle CPUs may sleep deeply .*No such file or directory: run as root$'
 as="unshare -m sh $work/no-dev.sh" alone 'without /dev/cpu_dma_latency nothing is said without -v' 1 e \
 	"-i $link_e -a $ip_nobody $U -d 0.1" 'e.err !~ idle CPUs'
@@ -37,7 +37,7 @@ port_taken() {
 	begin 'port taken by another program: said, and the old log stays' || return 0
 	echo old >"$logs/e.log"
 	start_reflector r "$K"
-	start e r "$rant" -i "$link_r" --stamp kernel -l "$logs/e.log" --count 10
+	start e r "$rant" "${details[@]}" -i "$link_r" --stamp kernel -l "$logs/e.log" --count 10
 	finish e
 	terminate r
 	for one in '@expect_status e 1' '@expect_status r 0' '@one_line e' 'e.out empty' \
@@ -84,11 +84,11 @@ cpu_of() {
 	cat "/proc/$(pid_of "$1")/task"/*/schedstat | awk '{ sum += $1 } END { printf "%.0f\n", sum }'
 }
 
-# Less than 0.1 % of a CPU, all threads together, also of one that has had a busy session, whose lane can wake it too.
+# Less than 0.1 % of a CPU, all threads together, also of one that has had a busy session, whose per-peer socket can wake it too.
 idle_reflector() {
 	local before after
 
-	begin 'a reflector to which nothing comes takes less than 0.1 % of a CPU, and answers what wakes it' || return 0
+	begin 'an idle reflector takes less than 0.1 % of a CPU, and answers the packet that wakes it' || return 0
 	start_reflector r "$K -H --json $logs/r.json"
 	start_emitter e "$K --count 2000"
 	finish e
@@ -112,7 +112,7 @@ idle_reflector() {
 idle_ends() {
 	local began ms
 
-	begin 'a signal ends a reflector that sleeps at once, and --spin keeps one awake' || return 0
+	begin 'a signal ends a sleeping reflector at once, and --spin prevents idle sleep' || return 0
 	start_reflector r "$K"
 	sleep 1.5
 	began=$(date +%s%N)
@@ -142,7 +142,7 @@ fi
 as='prlimit --stack=98304:8388608' pair 'a small stack (ulimit -s 96) is let grow' '0 0' "$K" "$K --count 50 -l LOG" 'e:Recorded -eq 50'
 as='prlimit --stack=98304:98304' alone 'a stack that may not grow' 1 e "-i $link_e -a $ip_r $K" '@silent' '@one_line e' \
 	"e.err ~ ^rant: the stack may have 96 kB at most: rant needs 256: 'ulimit -s 256', which root may raise$"
-alone '--cpu that is none' 1 e "-i $link_e -a $ip_r $K --cpu 1023" '@silent' '@one_line e' 'e.err ~ --cpu 1023: there is no such CPU'
+alone '--cpu of a CPU that does not exist' 1 e "-i $link_e -a $ip_r $K --cpu 1023" '@silent' '@one_line e' 'e.err ~ --cpu 1023: there is no such CPU'
 if command -v setpriv >/dev/null; then
 	as='setpriv --reuid=65534 --regid=65534 --clear-groups' alone '--fifo without the right' 1 e "-i $link_e -a $ip_r $K --fifo 3" \
 		'@silent' '@one_line e' 'e.err ~ --fifo 3: refused by the kernel \(Operation not permitted\): use sudo, '
@@ -157,7 +157,7 @@ if command -v setpriv >/dev/null; then
 	as="prlimit --memlock=65536:65536 $NOBODY" port=10862 pair 'without root: a pair on port 10862' '0 0' \
 		"$K --port 10862 -l LOG --count 200" "$K --port 10862 --count 50 -l LOG" 'e:Recorded -eq 50' \
 		"${unlocked/NAME/e}" "${unlocked/NAME/r}" '@logs_join'
-	as=$NOBODY alone 'without root: a log where nobody may write' 1 e "$E -l $work/e.log" '@silent' '@one_line e' \
+	as=$NOBODY alone 'without root: a log in a folder without write permission' 1 e "$E -l $work/e.log" '@silent' '@one_line e' \
 		"e.err ~ --log $work/e.log: cannot write there \(Permission denied\)"
 else
 	skip 'without root' 'setpriv is not installed'

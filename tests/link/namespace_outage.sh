@@ -1,12 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What a run is told when packets, the peer or the interface are not there for a while, and how --once tells an emitter that is
-# gone.
+# Report of outages of packets, the peer or the interface, and the end of --once after its emitter has ended.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 
-# Far fewer packets than an emitter sends, and a silence that would be long enough.
+# Far fewer packets than an emitter sends, then a silence longer than --once-silence.
 once_and_strays() {
 	begin '--once: a few stray packets neither begin the wait nor end it' || return 0
 	start_reflector r "$K --once --once-silence 0.3"
@@ -39,19 +38,19 @@ once_and_few() { # OPTIONS
 once_and_few ''
 once_and_few '--interval 1ms --window 4'
 
-# is_near WHAT HAVE LEAST MOST: in seconds or percent, as awk compares.
+# is_near NAME VALUE LEAST MOST: seconds or percent, compared by awk.
 is_near() {
 	awk -v have="${2:-none}" -v least="$3" -v most="$4" 'BEGIN { exit !(have ~ /^[0-9.]+$/ && have + 0 >= least && have + 0 <= most) }' ||
-		complain "$1 is ${2:-not told}, not $3 to $4"
+		complain "$1 is ${2:-missing}, not $3 to $4"
 }
 
-# silence_of NAME: the seconds of "No answer for", their share in percent, how often, and the longest.
+# silence_of NAME: seconds of "Outages", share in percent, number, and the longest.
 silence_of() {
-	sed -n 's/^  No answer for:  \([0-9.]*\) s  (\([0-9.]*\) % of the run, \([0-9]*\) times, the longest \([0-9.]*\) s, .*/\1 \2 \3 \4/p' \
+	sed -n 's/^  Outages   :  \([0-9.]*\) s  (\([0-9.]*\) % of the run, \([0-9]*\) times\{0,1\}, the longest \([0-9.]*\) s, .*/\1 \2 \3 \4/p' \
 		"$work/$1.out"
 }
 
-# Stopped between two probes, so that it answers nothing at all; what waits in its socket is late when it goes on.
+# Stopped between two probes, so that it answers nothing. Replies to packets that wait in its socket are late.
 stopped_peer() {
 	local total share times longest
 
@@ -77,7 +76,7 @@ stopped_peer() {
 }
 stopped_peer
 
-# The same of this host: what it did not send is lost nowhere, so nothing else shows it.
+# The same at this host: probes that were not sent are not lost, so only this line shows it.
 stopped_emitter() { # NAME OPTIONS
 	local total share times longest
 
@@ -95,7 +94,7 @@ stopped_emitter() { # NAME OPTIONS
 		check "$one"
 	done
 	read -r total share times longest <<<"$(sed -n \
-		's/^  Stalled for:  \([0-9.]*\) s  (\([0-9.]*\) % of the run, \([0-9]*\) times, the longest \([0-9.]*\) s, .*/\1 \2 \3 \4/p' "$work/e.out")"
+		's/^  Stalled for:  \([0-9.]*\) s  (\([0-9.]*\) % of the run, \([0-9]*\) times\{0,1\}, the longest \([0-9.]*\) s, .*/\1 \2 \3 \4/p' "$work/e.out")"
 	is_near 'the longest stall' "$longest" 0.9 5
 	is_near 'all stalls' "$total" "${longest:-0}" 6
 	is_near 'its share' "$share" 15 100
@@ -109,29 +108,29 @@ is_told() { # NAME REGEX
 	grep -Eq -- "$2" "$work/$1.err"
 }
 
-# One in flight, and many: both loops tell it.
-peer_gone_and_back() { # WHAT OPTIONS
-	begin "a peer that goes away is told within 4 s, and when it comes back: $1" || return 0
+# With one probe in flight and with many: both loops report an outage.
+peer_gone_and_back() { # NAME OPTIONS
+	begin "a peer that goes away is reported within 4 s, and when it comes back: $1" || return 0
 	start_reflector r "$K"
 	start_emitter e "$K --timeout 50 $2"
 	wait_for_packets e e 20
 	send STOP r
 	poll is_told e "^rant: no answer from $ip_r port 862 for [34] s, last at #[0-9]+; still trying\$"
-	is_told e 'answers again' && complain 'it is said to be back too early'
+	is_told e 'answers again' && complain 'the return of the peer is reported too early'
 	send CONT r
 	poll is_told e "^rant: $ip_r port 862 answers again, after [0-9.]+ s\$"
 	terminate e r
 	for one in '@audit e' '@audit r' 'e:Recorded -ge 1'; do
 		check "$one"
 	done
-	[ "$(said e | wc -l)" -eq 2 ] || complain 'something else was said'
+	[ "$(said e | wc -l)" -eq 2 ] || complain 'there are other lines on stderr'
 	verdict
 }
 peer_gone_and_back 'one in flight' ''
 peer_gone_and_back 'many in flight' '--window 8'
 
-gone_to_the_end() { # WHAT OPTIONS
-	begin "a peer that is gone when the run ends is not told to be back: $1" || return 0
+gone_to_the_end() { # NAME OPTIONS
+	begin "a peer that is gone when the run ends is not reported as back: $1" || return 0
 	start_reflector r "$K"
 	start_emitter e "$K --timeout 50 $2"
 	wait_for_packets e e 20
@@ -146,7 +145,7 @@ gone_to_the_end() { # WHAT OPTIONS
 gone_to_the_end 'one in flight' ''
 gone_to_the_end 'many in flight' '--window 8'
 
-gives_up() { # WHAT OPTIONS
+gives_up() { # NAME OPTIONS
 	begin "--give-up ends the run with its report and status 1: $1" || return 0
 	start_reflector r "$K"
 	start_emitter e "$K --timeout 50 --give-up 500ms -d 50 $2 -H --json $logs/e.json"
@@ -173,9 +172,9 @@ has_read_all() {
 		"/proc/$(pid_of "$1")/net/udp"
 }
 
-# The kernel keeps only so much for a program that does not read.
+# The kernel drops packets when the socket buffer is full.
 dropped_by_us() {
-	begin 'a reflector that is stopped while packets come: what its socket has no room for is told' || return 0
+	begin 'a reflector that is stopped while packets arrive: it reports packets that its socket dropped' || return 0
 	start_reflector r "$K"
 	start_emitter e "$K"
 	wait_for_packets e e 20
@@ -196,7 +195,7 @@ dropped_by_us() {
 dropped_by_us
 
 link_down_and_up() {
-	begin 'a link that goes down and comes back is told' || return 0
+	begin 'a link that goes down and comes back is reported' || return 0
 	start_reflector r "$K"
 	start_emitter e "$K --timeout 20"
 	wait_for_packets e e 20
@@ -223,14 +222,14 @@ link_down_and_up() {
 }
 link_down_and_up
 
-# Of a pair of its own, between the same two sides: to delete one end is to delete both.
+# A second veth pair between the same namespaces: deleting one end deletes both.
 make_other_link() {
 	ip link add name "oe$$" netns "${ns[e]}" type veth peer name "or$$" netns "${ns[r]}" &&
 		ip -n "${ns[e]}" address add 10.78.0.1/24 dev "oe$$" && ip -n "${ns[r]}" address add 10.78.0.2/24 dev "or$$" &&
 		ip -n "${ns[e]}" link set "oe$$" up && ip -n "${ns[r]}" link set "or$$" up
 }
 
-deleted_interface() { # WHAT COMMAND...
+deleted_interface() { # NAME COMMAND...
 	local one began
 
 	begin "an interface that is $1 ends the run at both ends, with a report and status 1" || return 0
@@ -257,9 +256,9 @@ deleted_interface() { # WHAT COMMAND...
 }
 deleted_interface deleted ip -n "${ns[e]}" link del "oe$$"
 
-# Nothing is sent by a reflector to which nothing comes.
+# A reflector that receives nothing sends nothing, so it has no send error.
 deleted_idle() {
-	begin 'an interface that is deleted ends a reflector that nobody asks' || return 0
+	begin 'a deleted interface ends an idle reflector' || return 0
 	make_other_link || complain 'no other link'
 	link=or$$ start_reflector r "$K"
 	ip -n "${ns[r]}" link del "or$$"

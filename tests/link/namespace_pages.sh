@@ -1,28 +1,31 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The first hour: the commands that stand on the pages, as they stand there, on the pair of links; and what they print beside what
-# the page shows.
+# Runs the commands of the documentation on the veth pair and compares their output with the page.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 
 tree=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")/../..")
 
-# Every block of every page, by its page and its first words: the test here that runs it or compares with it, or who else does, or why
-# nobody can. What has no row here fails.
+# Each block of each page, by page and first words, with the test that runs it or compares with it, or the reason why no test does.
+# A block without a row fails.
 page_rows='
-README.md|sudo make demo|else: both install packages; what they run are demo.sh and these tests
-README.md|   emit (client)|else: a picture
-README.md|$ taskset -c 1|pages: the report of the README
-README.md|RTT p50|pages: the report of the README
-README.md|largest gap:|pages: the doctor
-README.md|rant -i eth0 -a 192.0.2.2|pages: pictures
-README.md|nsenter --net=|pages: a command of its own
 README.md|gcc -O2|else: check.sh compiles by it
+README.md|$ rant -i eth1|pages: the report of the README
+README.md|$ rant 192.0.2.2|pages: the report of the README
+README.md|RTT p50|pages: the report of the README
+README.md|us (|pages: the report of the README
+README.md|Test is complete|pages: the report of the README
+README.md|   emit (client)|else: a diagram
+tutorial.md|largest gap:|pages: the doctor
+tutorial.md|rant -i eth0 -a 192.0.2.2|pages: pictures
+tutorial.md|nsenter --net=|pages: a command of its own
+measure-in-the-cloud.md|rant -i ens5 --stamp|pages: measure in the cloud
+measure-in-the-cloud.md|rant -i ens5 -a|pages: measure in the cloud
 clocks.md|rant --check|pages: the doctor
 clocks.md|fail  stamps|pages: the doctor
-compare.md|rant --compare|pages: what runs have left
-compare.md|p99.9 is|else: namespace_results.sh and test_results_compare, where one is worse
+compare.md|rant --compare|pages: saved results
+compare.md|worse: p99.9 is|else: namespace_results.sh and test_results_compare, where one is worse
 config.md|config.sh eth0 --ip 192.168.10.1 --remote-ip 192.168.10.2 --cpu 3 --irq-cpu 2 --dry-run|else: config_veth.sh; it changes the host
 config.md|config.sh eth0 --ip 192.168.10.1 --remote-ip 192.168.10.2 --cpu 3 --irq-cpu 2|else: config_veth.sh; it changes the host
 fleet.md|  rant -i eth1|pages: a fleet
@@ -36,21 +39,27 @@ json.md|java -cp|else: namespace_json.sh, where Java is
 testing.md|    rate/s|else: test_sweep.sh has that table
 testing.md|nice tests/mutate.py|else: test_mutate.sh, in a small tree
 log.md|*|else: namespace_recipes.sh
-options.md|rant -i IFACE|pages: the usage
+options.md|rant HOST|pages: the usage
 options.md|ip netns add|else: needs a port of a card, which it moves; link.sh does it for its pair
 options.md|nsenter --net=/var/run/netns/ns_eth1|pages: the run on real hardware
 options.md|nsenter --net=/var/run/netns/ns_eth0|pages: the run on real hardware
 plot.md|rant-plot FILE|else: namespace_plot.sh
 plot.md|rant -i eth0|pages: pictures
-privileges.md|sudo setcap|else: namespace_rights.sh
+privileges.md|sudo setcap|else: namespace_privileges.sh
 privileges.md|sudo groupadd|else: packages.sh, as a package does it
 privileges.md|[Service]|else: a unit of systemd, which is not here
 protocol.md|request  |else: test_tlv_rant and test_tlv have these octets
-report.md|So far: |else: namespace_so_far.sh
-report.md|RTT p50|pages: a command of its own
+report.md|So far: |else: namespace_interim.sh
+report.md|RTT p50 6|pages: a command of its own
+report.md|us (|pages: a command of its own
+report.md|Test is complete|pages: a command of its own
+report.md|1.0 s|else: namespace_interim.sh
+report.md|RTT p50 11|else: test_report_headline
+report.md|  100.000 -|else: test_report_buckets
 report.md|emitter:    sent|else: link_audit.sh adds this up after each run
 report.md|  a = numpy.load|else: read_log.py and namespace_recipes.sh
 report.md|Measurement: trusted|else: test_verdict
+report.md|Measurement: doubtful|else: test_steadiness
 reading.md|            program |else: a picture
 reading.md|ping -q|pages: four programs on one link
 reading.md|1500 packets|pages: four programs on one link
@@ -75,20 +84,20 @@ qualify-a-host.md|RTT p50 4.36|pages: qualify a host
 qualify-a-host.md|rant -i eth0 -a 192.0.2.2 --stamp kernel -s --cpu 0 --fifo|pages: qualify a host
 qualify-a-host.md|RTT p50 5.24|pages: qualify a host
 qualify-a-host.md|rant --compare|pages: qualify a host
-qualify-a-host.md|equal:|else: intervals need 30 s; test_results_compare has that table
+qualify-a-host.md|undecided: ...|else: intervals need 30 s; test_results_compare has that table
 qualify-a-host.md|rant -i eth0 -a 192.0.2.2 --stamp kernel --cpu 0 --fifo 22 --strict|pages: qualify a host
 gate-a-kernel.md|rant -i eth0 -a 192.0.2.2 --stamp kernel --cpu 0 --fifo 22 --interval 1ms --warmup 1000 -d 31 -q --json good.json|pages: gate a kernel
 gate-a-kernel.md|rant -i eth0 -a 192.0.2.2 --stamp kernel --cpu 0 --fifo 22 --interval 1ms --warmup 1000 -d 31 -q --json now.json|pages: gate a kernel
-gate-a-kernel.md|p50 is|pages: gate a kernel
+gate-a-kernel.md|worse: p50 is|pages: gate a kernel
 watch-a-fleet.md|rant -i eth1|pages: watch a fleet
 watch-a-fleet.md|rant -i eth0|pages: watch a fleet
 watch-a-fleet.md|rant_|pages: watch a fleet
 watch-a-fleet.md|rant --report|pages: watch a fleet
 watch-a-fleet.md|RTT p50|pages: watch a fleet
-results.md|rant --report|pages: what runs have left
+results.md|rant --report|pages: saved results
 standing.md|systemctl enable|else: a unit of systemd, which is not here: namespace_standing.sh, test_service.sh
 standing.md|RANT_OPTIONS=|else: the same; namespace_standing.sh has options in that place
-standing.md|So far: |else: namespace_so_far.sh
+standing.md|So far: |else: namespace_interim.sh
 source.md|*|else: the map of the source
 spikes.md|Response latency|pages: a spike at both ends
 spikes.md|Round-trip latency|pages: a spike at both ends
@@ -97,7 +106,7 @@ spikes.md|rant -i eth1|pages: the trace
 spikes.md|Trace (tracing|else: namespace_trace.sh
 '
 
-# ---- Taking them from the pages --------------------------------------------------------------------------------------
+# ---- Blocks of the pages -----------------------------------------------------------------------------------------------
 
 of_pages() {
 	python3 "$(dirname "${BASH_SOURCE[0]}")/pages.py" "$@"
@@ -116,12 +125,12 @@ block() {
 	of_pages block "$(page_path "$1")" "$2" 2>&1 || complain "$1 has no block that begins with '$2'"
 }
 
-# Not every kernel has them.
+# Kernels without CONFIG_TRACER_SNAPSHOT have no such file.
 without_snapshots=
 [ -e /sys/kernel/tracing/snapshot ] || without_snapshots=yes
 
-# here_as SIDE TEXT: with what is here in place of names, addresses and CPUs, and of times and counts that make a run long. The pair has
-# no clock of a NIC. Programs that spin at a real-time priority on all CPUs would leave none for the test.
+# here_as SIDE TEXT: replaces names, addresses and CPUs by those of the pair, and shortens runs. The veth pair has no PHC.
+# Real-time priority is replaced, because programs that spin on all CPUs would stop the test.
 here_as() {
 	local cpu=$first_cpu
 
@@ -133,7 +142,7 @@ here_as() {
 		/--stamp|--check/! s/\brant -i/rant --stamp kernel -i/" <<<"$2"
 }
 
-# run_page NAME SIDE TEXT: a program that a page starts, in the folder of the files.
+# run_page NAME SIDE TEXT: starts a command of a page in the folder of the files.
 run_page() {
 	local instead=exec
 
@@ -143,7 +152,7 @@ run_page() {
 $instead $(here_as "$2" "$3")"
 }
 
-# Ends what run_page has started, with one of these statuses.
+# Ends a program started by run_page; fails unless its exit status is one of these.
 page_ended() { # NAME STATUS...
 	local name=$1 want
 
@@ -154,8 +163,8 @@ page_ended() { # NAME STATUS...
 	complain "$name: exit status ${status[$name]}, not ${*:2}"
 }
 
-# shows NAME PAGE BEGIN [SED]: what it printed has the lines of that block; SED is done with it first. `but`: lines of the
-# block that match it are left out.
+# shows NAME PAGE BEGIN [SED]: the output, edited by SED, contains the lines of that block. Lines of the block that match `but`
+# are ignored.
 shows() {
 	local line
 
@@ -187,29 +196,43 @@ all_of_them() {
 	verdict
 }
 
-# Its reflector is held up now and then, as that of the page was.
+# The reflector is delayed now and then, as in the run that the page shows.
 readme() {
-	local commands
-
 	begin 'pages: the report of the README' || return 0
-	commands=$(block README.md '$ taskset')
-	preload=rx,2000,30000 run_page r r "$(head -n 1 <<<"$commands")"
+	preload=rx,2000,30000 run_page r r "$(block README.md '$ rant -i eth1')"
 	poll has_port r 862
-	run_page e e "$(tail -n +2 <<<"$commands")"
-	page_ended e 0 2 3
+	run_page e e "$(block README.md '$ rant 192.0.2.2')"
+	page_ended e 0 3
 	send TERM r
 	page_ended r 0 3
-	shows e README.md 'RTT p50'
+	but='^$|^Measurement|^  +[0-9]' shows e README.md 'RTT p50'
+	but='^$|^Machine' shows e README.md 'us ('
+	shows e README.md 'Test is complete'
+	verdict
+}
+
+# Its interface ens5 is the one of the pair at each end.
+cloud() {
+	begin 'pages: measure in the cloud' || return 0
+	run_page r r "$(block measure-in-the-cloud.md 'rant -i ens5 --stamp' | sed 's/ens5/eth1/')"
+	poll has_port r 862
+	run_page e e "$(block measure-in-the-cloud.md 'rant -i ens5 -a' | sed 's/ens5/eth0/; s/--warmup 1000/--warmup 100/')"
+	page_ended e 0 3
+	send TERM r
+	page_ended r 0 3
+	[ -s "$logs/cloud.json" ] || complain 'no cloud.json was written'
 	verdict
 }
 
 own_command() {
 	begin 'pages: a command of its own' || return 0
 	start_reflector r "$K"
-	run_page e e "$(block README.md 'nsenter --net=')"
+	run_page e e "$(block tutorial.md 'nsenter --net=')"
 	page_ended e 0 3
 	terminate r
-	shows e report.md 'RTT p50'
+	but='^(Measurement|  )' shows e report.md 'RTT p50 6' 's/ (ms|s)([ ,])/ us\2/g'
+	but='^Machine' shows e report.md 'us ('
+	shows e report.md 'Test is complete'
 	verdict
 }
 
@@ -230,7 +253,7 @@ doctor() {
 	run_page e e "$(block clocks.md 'rant --check' | sed 's/^/taskset -c 0 /')"
 	page_ended e 1
 	shows e clocks.md 'fail  stamps'
-	shows e README.md 'largest gap:'
+	shows e tutorial.md 'largest gap:'
 	verdict
 }
 
@@ -238,11 +261,11 @@ usage() {
 	begin 'pages: the usage' || return 0
 	run_page e e 'rant --help'
 	page_ended e 0
-	shows e options.md 'rant -i IFACE'
+	shows e options.md 'rant HOST'
 	verdict
 }
 
-# Pairs, a reflector and its emitter, for an interface that need not be of a NIC.
+# Pairs of a reflector and an emitter with kernel timestamps.
 manual_page() {
 	local -a line port
 	local i
@@ -280,7 +303,7 @@ into_jq() {
 	verdict
 }
 
-# A run, and what is drawn of it; of the files that other runs would have written it makes one.
+# Draws pictures of one run. Copies of its file replace the files of other runs.
 pictures() {
 	local name='pages: pictures' one page words change
 
@@ -288,7 +311,7 @@ pictures() {
 	begin "$name" || return 0
 	ln -sf "$tree/plot/rant-plot" "$work/rant-plot"
 	start_reflector r "$K -s"
-	for one in 'README.md:rant -i eth0 -a 192.0.2.2:s/.*/cp fifo.json normal.json/' \
+	for one in 'tutorial.md:rant -i eth0 -a 192.0.2.2:s/.*/cp fifo.json normal.json/' \
 		'plot.md:rant -i eth0 -a 192.0.2.1 -s:s/.*/cp run.json before.json; cp run.json after.json/'; do
 		IFS=: read -r page words change <<<"$one"
 		block "$page" "$words" >"$work/block"
@@ -304,11 +327,11 @@ $(here_as e "$(cat "$work/commands")")"
 	verdict
 }
 
-# Two runs' files of one run, and every command that reads them; what may be left out of one is.
+# Runs each command that reads saved files on copies of one run, without optional arguments.
 what_is_left() {
 	local command page
 
-	begin 'pages: what runs have left' || return 0
+	begin 'pages: saved results' || return 0
 	run_page r r 'rant -i eth1 -l reflector.log'
 	poll has_port r 862
 	run_page e e 'rant -i eth0 -a 192.168.10.2 --count 500 --timeout 5000 -l run.log --json host1.json'
@@ -327,7 +350,7 @@ what_is_left() {
 	verdict
 }
 
-# Two runs of it, which are added up.
+# Adds up two copies of one run.
 fleet() {
 	local name='pages: a fleet'
 
@@ -352,15 +375,15 @@ fleet() {
 	verdict
 }
 
-# What stamps the page's runs had is all that differs.
+# The runs of the page had hardware timestamps; the labels differ by that only.
 AS_OF_A_NIC='s/_KERNEL/_HW/g; s/([Kk])ernel-to-app/NIC-to-app/g; s/-to-kernel/-to-NIC/g'
 
 spike_at_both_ends() {
 	begin 'pages: a spike at both ends' || return 0
 	# It goes on, so that the next reply tells when the late one left.
-	preload=rx,500,60000 run_page r r 'rant -i eth1 -s -C --threshold 50000'
+	preload=rx,500,60000 run_page r r 'rant -i eth1 --details -s -C --threshold 50000'
 	poll has_port r 862
-	run_page e e 'rant -i eth0 -a 192.168.10.2 --timeout 5000 -s --threshold 50000'
+	run_page e e 'rant -i eth0 -a 192.168.10.2 --details --timeout 5000 -s --threshold 50000'
 	page_ended e 2
 	send TERM r
 	page_ended r 0 3
@@ -499,7 +522,7 @@ qualify() {
 	page_ended e 0 3
 	shows e $page 'RTT p50 5.24'
 	run_page w e "$(guide $page 'rant --compare')"
-	page_ended w 0 4 1
+	page_ended w 0 4 5 1
 	grep -qF libjansson.so "$rant" || status[w]=0
 	[ "${status[w]}" -ne 1 ] || complain "they cannot be compared: $(cat "$work/w.out")"
 	run_page e e "$(guide $page "$first --cpu 0 --fifo 22 --strict")"
@@ -525,7 +548,7 @@ gate() {
 	run_page e e "$(guide $page "$first now" "$rarer")"
 	page_ended e 4
 	terminate r
-	check 'e.out ~ ^p[0-9.]+ is [0-9.]+ us \([0-9]+ %\) worse'
+	check 'e.out ~ ^worse: p[0-9.]+ is [0-9.]+ us \([0-9]+ %\) higher'
 	check 'e.out ~ ^  p50 .* worse'
 	verdict
 }
@@ -553,24 +576,24 @@ watch_fleet() {
 	verdict
 }
 
-# ---- The table of the README -----------------------------------------------------------------------------------------
+# ---- The table of commands.md -----------------------------------------------------------------------------------------
 
-# Of a row "for | command": what else has to be there, or who runs it. Rows that are not here are options of an emitter.
+# Row "purpose | how": how the commands of that row are run, or which test runs them. The commands of other rows are options of an emitter.
 # shellcheck disable=SC2016 # the marks of code are those of the page
 use_rows='
-reflector|run_reflector
-what would spoil a measurement on this host|else: pages: the doctor
-a reflector for months, by systemd; its report so far|else: test_service.sh, and namespace_standing.sh
-a NIC that stamps PTP packets only|else: namespace_transports.sh
-no IP: straight on Ethernet|else: namespace_transports.sh
-each path of a fabric (ECMP), each queue of a NIC|run_emitter --count 200
-the same as `taskset -c 5 chrt -f 22` before it|run_emitter --cpu FIRST
-prepare a host, and take it all back|else: config_veth.sh
-pictures of runs; a page with all of it|else: pages: pictures
-IPv6, or a name; a reflector answers both families|else: needs IPv6 and a name, which this pair has not; namespace_ipv6.sh
+reflect probes, until the first emitter has ended|run_reflector
+list what would disturb a measurement on this host|else: pages: the doctor
+run a permanent reflector under systemd; print its interim report|else: test_service.sh, and namespace_standing.sh
+use a NIC that timestamps PTP packets only|else: namespace_transports.sh
+measure on Ethernet without IP|else: namespace_transports.sh
+cover all paths of a fabric (ECMP), or all queues of a NIC|run_emitter --count 200
+set CPU and priority as `taskset -c 5 chrt -f 22` does|run_emitter --cpu FIRST
+prepare a host; restore its settings|else: config_veth.sh
+draw a run; make an HTML page of a run|else: pages: pictures
+measure over IPv6, or to a host name (a reflector answers IPv4 and IPv6)|else: needs IPv6 and a name, which this pair has not; namespace_ipv6.sh
 '
 
-# codes TEXT: what stands in it between `, one a line.
+# codes TEXT: its code spans, one per line.
 # shellcheck disable=SC2016
 codes() {
 	grep -oE '`[^`]*`' <<<"$1" | tr -d '`'
@@ -607,14 +630,14 @@ use_one() { # FOR COMMAND
 use() {
 	local for command rows=0
 
-	begin 'pages: the table of the README' || return 0
+	begin 'pages: the table of commands' || return 0
 	start_reflector r "$K"
 	while IFS='|' read -r _ for command _; do
 		for=${for# } command=${command# }
-		[[ $for != 'for ' && $for != ---* ]] || continue
+		[[ $for != 'to ' && $for != ---* ]] || continue
 		rows=$((rows + 1))
 		use_one "${for% }" "${command% }"
-	done < <(sed -n '/^## Use/,/^## /{/^|/p}' "$tree/README.md")
+	done < <(sed -n '/^## Use/,/^## /{/^|/p}' "$tree/docs/commands.md")
 	terminate r
 	[ "$rows" -ge 15 ] || complain "only $rows rows"
 	verdict
@@ -627,7 +650,7 @@ else
 	for one in usage doctor own_command use; do
 		$one
 	done
-	for one in real_hardware manual_page into_jq pictures what_is_left fleet four_programs qualify watch_fleet; do
+	for one in cloud real_hardware manual_page into_jq pictures what_is_left fleet four_programs qualify watch_fleet; do
 		slow $one
 	done
 	if [ -n "$spike" ]; then

@@ -31,7 +31,7 @@ pair '-N: no transmit stamps, and labelled so' '0 0' "$K -N -H -l LOG --count 10
 	"r.out ~ ^Latency: RESPONSE = T3_SW - T2_SW $USER\$"
 pair '-N with hardware stamps leaves the NIC alone, so that it works on veth' '0 0' '-N' "$K --count 20" \
 	'r.out ~ ^Latency: RESPONSE = T3_SW - T2_SW '
-pair '-w leaves the first packets out' '0 0' "$K -w 30 -l LOG --count 100000" "$K -w 30 --count 70 -l LOG" \
+pair '-w excludes the first packets' '0 0' "$K -w 30 -l LOG --count 100000" "$K -w 30 --count 70 -l LOG" \
 	'e:Warm-up -eq 30' 'r:Warm-up -eq 30' 'e:Sent -eq 101' 'e:Recorded -eq 70' '@first_record e 30' '@first_record r 30'
 pair '-d ends the emitter by time' '0 0' "$K" "$K -d 0.5" 'e:Recorded -gt 0' \
 	'e.out ~ ^Test is complete\. Duration: (0\.[5-9]|[1-9]\.|[1-9][0-9]\.)'
@@ -43,7 +43,7 @@ ends=itself pair '--once ends with the emitter' '0 0' "$K --once --once-silence 
 	'r.out ~ ^Test is complete\. Duration: 0\.'
 pair '-q prints nothing on stdout' '0 0' "$K -q -H -l LOG --count 100000" "$K -q -H --count 20 -l LOG" \
 	'e.out empty' 'r.out empty' '@columns e SEQ T1_KERNEL T4_KERNEL RTT' '@columns r SEQ T2_KERNEL T3_KERNEL RESPONSE'
-pair '-v tells the configuration on stderr' '0 0' "$K -v -l LOG --count 1000" "$K -v --count 20" \
+pair '-v prints the configuration on stderr' '0 0' "$K -v -l LOG --count 1000" "$K -v --count 20" \
 	"e.err ~ Emitting on $link_e .*port 862" "r.err ~ Reflecting on $link_r .*port 862" \
 	'e.err ~ Socket receive buffer: [1-9][0-9]+ bytes granted' 'r.err ~ Log buffer of 1000 records' \
 	'e.err ~ ^Histogram: ' 'e.out ~ ^Test is complete' 'r.out !~ Reflecting'
@@ -51,24 +51,24 @@ pair '-b and -o: buckets of 50 us to 1 s, counts add up' '0 0' "$K -H -o 1000000
 	'e.out ~ ^  Resolution:  1\.000 us' 'e.out ~ ^ +[0-9]*[05]?0\.000 - +[0-9]*[05]0\.000 : '
 pair '-b and -o take 0.001 us' '0 0' "$K -H -o 50 -b 0.001" "$K -H -o 0.001 -b 0.001 --count 100" \
 	'e.out ~ ^ +0\.001 - +\(overflow\) : +100 100\.0000%$'
-pair '-L logs only what exceeds it' '0 0' "$K -l LOG -L 60000000 --count 100000" "$K -l LOG -L 0.001 --count 50" \
+pair '-L logs only samples that exceed it' '0 0' "$K -l LOG -L 60000000 --count 100000" "$K -l LOG -L 0.001 --count 50" \
 	'e.out ~ ^Log: 50 of 50 records; text, [0-9]+ octets$' \
 	'r.out ~ ^Log: 0 of 51 records, 51 not above --log-threshold; text, [0-9]+ octets$' \
 	'@log_agrees e T1_KERNEL T4_KERNEL'
-pair '-G works or says that huge pages are few' '0 0' "$K -G" "$K -G -v --count 20" \
+pair '-G works or reports a lack of huge pages' '0 0' "$K -G" "$K -G -v --count 20" \
 	'e.err ~ Histogram: .*huge pages|huge pages are free, normal ones are used' 'e:Recorded -eq 20'
 pair '--port at both ends' '0 0' "$K --port 862" "$K --port 862 --count 20" 'e:Recorded -eq 20'
 port=10862 pair '--port other than 862' '0 0' "$K --port 10862" "$K --port 10862 --count 20" 'e:Recorded -eq 20'
-server=$ip_second pair 'the answer comes from the address that was asked' '0 0' "$K" "$K --count 20" \
+server=$ip_second pair 'the reply comes from the address of the request' '0 0' "$K" "$K --count 20" \
 	'e:Recorded -eq 20' 'e:Strays -eq 0'
-pair 'what has no use is told, and the run goes on' '0 0' "$K -L 5 -S -d 0" "$K -N -C -F -2 --count 20" 'e:Recorded -eq 20' \
+pair 'an option without effect gives a warning, and the run goes on' '0 0' "$K -L 5 -S -d 0" "$K -N -C -F -2 --count 20" 'e:Recorded -eq 20' \
 	'e.out ~ ^Latency: RTT = T4_KERNEL - T1_KERNEL ' 'e.err ~ ^rant: warning: --no-tx-ts with --address' \
-	'e.err ~ ^rant: --fast-path is not needed: ' 'e.err ~ ^rant: --threaded is not needed: ' \
+	'e.err ~ ^rant: --fast-path has no effect: ' 'e.err ~ ^rant: --threaded has no effect: ' \
 	'e.err ~ ^rant: warning: --continue without --threshold: ignored' 'r.err ~ ^rant: warning: --log-threshold 5 without --log: ignored' \
-	'r.err ~ ^rant: warning: --snapshot without --threshold: ignored' 'r.err ~ ^rant: --duration of 0 is no limit'
+	'r.err ~ ^rant: warning: --snapshot without --threshold: ignored' 'r.err ~ ^rant: --duration of 0 means no limit'
 port=10862 server=$ip_second pair '--bind: a reflector answers on that address' '0 0' "$K --bind $ip_second --port 10862" \
 	"$K --port 10862 --count 200" 'e:Recorded -eq 200' 'r:Sent -eq 201'
-port=10862 server=$ip_r pair 'and on no other' '0 1' "$K --bind $ip_second --port 10862" \
+port=10862 server=$ip_r pair '--bind: a reflector answers on no other address' '0 1' "$K --bind $ip_second --port 10862" \
 	"$K --port 10862 --timeout 20 --count 5" 'r:Sent -eq 0' 'e:Refused -gt 0'
 prepare='ip -n '${ns[e]}' address add 10.77.0.7/24 dev '$link_e pair '--bind: an emitter sends from that address' '0 0' \
 	"$K --allow 10.77.0.7" "$K --bind 10.77.0.7 --count 20" 'e:Recorded -eq 20' 'r:Disallowed -eq 0'

@@ -7,7 +7,7 @@
 
 # Both at once, since each takes more than 3 s.
 nobody_answers() {
-	begin 'nobody answers: told after 3 s, tried to the end, status 1' || return 0
+	begin 'no reply: reported after 3 s, probes until the end, status 1' || return 0
 	start_emitter e "$K -d 3.5"
 	server=$ip_nobody start_emitter e2 "$K -d 3.5"
 	poll told_silence e
@@ -20,11 +20,11 @@ nobody_answers() {
 		check "$one:Recorded -eq 0"
 		check "$one:Lost -ge 2"
 		check "$one.out ~ ^MIN: n/a \| MAX: n/a \| AVG: n/a \| Total Samples: 0\$"
-		[ "$(grep -c 'after 3 s' "$work/$one.err")" -eq 1 ] || complain "$one does not tell it once"
+		[ "$(grep -c 'after 3 s' "$work/$one.err")" -eq 1 ] || complain "$one does not report it once"
 	done
-	check "e.err ~ ^rant: no answer from $ip_r port 862 after 3 s; the kernel refused [0-9]+ times: no reflector runs there"
+	check "e.err ~ ^rant: no answer from $ip_r port 862 after 3 s; the kernel refused [0-9]+ sends: no reflector runs there"
 	check "e2.err ~ ^rant: no answer from $ip_nobody port 862 after 3 s: no reflector running, .*firewall.*ARP.*still trying"
-	check "e.err ~ ^rant: nothing was measured: nobody listens on $ip_r port 862 \\(ICMP port unreachable\\)"
+	check "e.err ~ ^rant: nothing was measured: no program listens on $ip_r port 862 \\(ICMP port unreachable\\)"
 	check "e2.err ~ ^rant: nothing was measured: $ip_nobody port 862 never answered$"
 	check 'e:Refused -gt 0'
 	check 'e2:Refused -eq 0'
@@ -106,13 +106,13 @@ is_refused() {
 }
 link_fails
 
-# ---- Whom a reflector answers ----------------------------------------------------------------------------------------
+# ---- Senders that a reflector answers ---------------------------------------------------------------------------------
 
 pair 'a reflector answers whom --allow names' '0 0' "$K --allow 192.0.2.0/24 --allow $ip_e" "$K --count 20" \
 	'e:Recorded -eq 20' 'r:Disallowed -eq 0'
 
 not_allowed() {
-	begin 'a reflector answers nobody else than whom --allow names' || return 0
+	begin 'a reflector answers only the addresses of --allow' || return 0
 	start_reflector r "$K --allow 192.0.2.0/24 --allow $ip_nobody --threshold 0.001 -H"
 	start_emitter e "$K --count 20 --timeout 5"
 	finish e
@@ -125,17 +125,17 @@ not_allowed() {
 }
 not_allowed
 
-# Of what is lost nothing is lost on its way: the reflector reports what it discarded, but for what came after its last answer.
+# No loss in the network: the reflector reports the discarded requests, except those after its last answer.
 row_if_any() {
 	row "$1" "$2" || echo 0
 }
 
 discarded_is_lost() { # for the reason $because
-	local known=$(($(row e Discarded) + $(row_if_any e Either_way) + $(row e Late) - $(row e Lost)))
+	local known=$(($(row e Discarded) + $(row_if_any e Direction_unknown) + $(row e Late) - $(row e Lost)))
 
-	# The closing probe may be one more. What was answered late is lost, too.
-	[ $known -eq 0 ] || [ $known -eq 1 ] || complain "Discarded, Either way and Late are $known more than Lost"
-	for one in 'e:Lost_there -eq 0' 'e:Lost_back -eq 0' 'e:Discarded -ge 1' "e.out ~ ^  Discarded :  [0-9]+  \\(probes that reached the reflector: $because\\)$"; do
+	# The closing probe may add one. Late answers count as lost, too.
+	[ $known -eq 0 ] || [ $known -eq 1 ] || complain "Discarded, Direction unknown and Late are $known more than Lost"
+	for one in 'e:Lost_forward -eq 0' 'e:Lost_backward -eq 0' 'e:Discarded -ge 1' "e.out ~ ^  Discarded :  [0-9]+  \\(probes that reached the reflector: $because\\)$"; do
 		check "$one"
 	done
 }
@@ -173,7 +173,7 @@ refused_replies() {
 }
 because='its host refused to send the reply' refused_replies
 
-# What it did not get meanwhile is lost on its way there, and T3 of the next answers comes as before.
+# Probes in the meantime are lost forward, and T3 of later answers is reported as before.
 restarted() { # NAME OPTIONS SESSIONS T3S
 	local gone
 
@@ -186,12 +186,12 @@ restarted() { # NAME OPTIONS SESSIONS T3S
 	start_reflector r "$K"
 	wait_for_packets e e $(($(sent_by e) - moved[e] + gone + 50))
 	terminate e r
-	for one in '@expect_status r 0' '@audit e' '@audit r' "e:Restarts -eq $3" 'e:Lost_back -eq 0' \
-		"e:Lost_there -ge $(($(row e Lost) - $(row_if_any e Either_way)))" "e:Reply_lost -le $4"; do
+	for one in '@expect_status r 0' '@audit e' '@audit r' "e:Restarts -eq $3" 'e:Lost_backward -eq 0' \
+		"e:Lost_forward -ge $(($(row e Lost) - $(row_if_any e Direction_unknown)))" "e:Reply_lost -le $4"; do
 		check "$one"
 	done
 	grep -q "^  Too late" "$work/e.out" && complain "T3 came too late: $(grep '^  Too late' "$work/e.out")"
-	grep -q 'stamps contradict each other' "$work/e.out" && complain 'stamps are said to contradict each other'
+	grep -q 'stamps contradict each other' "$work/e.out" && complain 'the report has contradicting timestamps'
 	verdict
 }
 restarted 'one in flight' '' 1 1

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Many source ports: a row for each, and what a path of its own does to it.
+# Source ports: a row for each, and the effect of separate paths.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 
@@ -10,7 +10,7 @@ ports() {
 	awk '/^$/ { table = 0 } table && $1 ~ /^[0-9]+$/; /^Source ports / { table = 1 }' "$work/$1.out"
 }
 
-# table_agrees NAME PORTS: so many rows, each of another port; they add up to the accounts; and one is the worst.
+# table_agrees NAME PORTS: PORTS rows of different ports, whose sums equal the counters; and one is marked as the worst.
 table_agrees() {
 	local line
 
@@ -26,7 +26,7 @@ table_agrees() {
 		}')
 }
 
-# even NAME EACH: a port has as many samples as any other, or one more.
+# even NAME EACH: every port has EACH samples, or EACH + 1.
 even() {
 	[ "$(ports "$1" | awk '{ print $2 }' | sort -un | awk -v each="$2" '$1 < each || $1 > each + 1' | wc -l)" -eq 0 ] ||
 		complain 'probes were not spread evenly'
@@ -48,13 +48,13 @@ done
 pair 'ports: by the clock' '0 0' "$K" "$K --source-ports 16 --interval 1ms --count 800" 'e:Recorded -eq 800' '@table_agrees e 16' '@even e 50'
 pair 'ports: a warm-up, and as many as there may be' '0 0' "$K" "$K --source-ports 256 --warmup 100 --count 2560" 'e:Recorded -eq 2560' 'e:Warm-up -eq 100' \
 	'@table_agrees e 256'
-pair 'ports: one of three is stamped' '0 0' "$K" "$K --source-ports 6 --window 32 --stamp-every 3 --count 3600" 'e:Recorded -eq 1200' 'e.out ~ ^  Not asked +: +2400 ' \
+pair 'ports: one probe of three is stamped' '0 0' "$K" "$K --source-ports 6 --window 32 --stamp-every 3 --count 3600" 'e:Recorded -eq 1200' 'e.out ~ ^  Not asked +: +2400 ' \
 	'e:Unmatched -eq 0' '@table_agrees e 6' '@even e 200'
-pair 'ports: one is no table' '0 0' "$K" "$K --source-ports 1 --count 100" 'e:Recorded -eq 100' 'e.out !~ Source.ports' 'e:Strays -eq 0'
+pair 'ports: a single port has no table' '0 0' "$K" "$K --source-ports 1 --count 100" 'e:Recorded -eq 100' 'e.out !~ Source.ports' 'e:Strays -eq 0'
 emitter_signal=INT pair 'ports: a signal ends it' '0 0' "$K" "$K --source-ports 8 --window 100" 'e:Recorded -ge 1' '@table_agrees e 8'
 
 nobody() {
-	begin 'ports: nobody listens' || return 0
+	begin 'ports: no listener' || return 0
 	start_emitter e "$K --source-ports 8 --count 40 --timeout 50"
 	finish e
 	for one in 'e:Recorded -eq 0' 'e:Lost -eq 40' '@audit e' '@table_agrees e 8'; do
@@ -64,19 +64,19 @@ nobody() {
 }
 nobody
 
-as='prlimit --nofile=60' alone 'ports: more than there are descriptors' 1 e "-i $link_e -a $ip_r $K --source-ports 64" '@silent' '@one_line e' 'e.out empty' \
+as='prlimit --nofile=60' alone 'ports: more ports than descriptors' 1 e "-i $link_e -a $ip_r $K --source-ports 64" '@silent' '@one_line e' 'e.out empty' \
 	"e.err ~ Too many open files: see 'ulimit -n'"
 few_ports() {
 	inside e sh -c "echo $1 >/proc/sys/net/ipv4/ip_local_port_range"
 }
 few_ports '50000 50015'
-alone 'ports: more than are free' 1 e "-i $link_e -a $ip_r $K --source-ports 64" '@silent' '@one_line e' 'e.out empty' \
+alone 'ports: more ports than are free' 1 e "-i $link_e -a $ip_r $K --source-ports 64" '@silent' '@one_line e' 'e.out empty' \
 	'e.err ~ no free source port on .*ip_local_port_range'
 few_ports '32768 60999'
 
 # ---- Two paths -------------------------------------------------------------------------------------------------------
 
-# A router m: two links to a bridge of the reflector, of which it chooses one by the ports.
+# A router m with two links to a bridge of the reflector, selected by a hash of the ports.
 two_paths() {
 	local link
 
@@ -135,7 +135,7 @@ link_there() {
 	verdict
 }
 
-# marked NAME LOST: the worst has lost so many, and has no sample.
+# marked NAME LOST: the worst port has LOST lost probes and no sample.
 marked() {
 	ports "$1" | awk -v lost="$2" '$9 == "*" && ($3 < lost || $2) { exit 1 }' || complain 'another is the worst'
 }
@@ -143,7 +143,7 @@ marked() {
 if two_paths 2>"$work/two.err"; then
 	link_there 'ports: two good paths' "$K --source-ports 256 --count 768 --timeout 5000" 'e:Recorded -eq 768' 'e:Lost -eq 0'
 	slow_path
-	# The second path ends at an address of nobody's.
+	# The second path ends at an unused address.
 	ip -n "${ns[m]}" neigh replace 10.88.2.2 lladdr 02:00:00:00:00:99 nud permanent dev second
 	link_there 'ports: those of a broken path show' "$K --source-ports 256 --window 32 --count 1280 --timeout 500" 'e:Lost -ge 5' 'e:Recorded -ge 5' \
 		'@both_paths e 3 4' '@marked e 5' 'e.out ~ \* the worst: the largest share of its probes was lost'

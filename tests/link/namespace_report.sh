@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What a report says, line by line.
+# The report, line by line.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 
@@ -14,7 +14,7 @@ folded_line() {
 	printf '* ^  %-10s:  [1-9][0-9]*%s$\n' "$1" "${2:+  \\($2\\)}"
 }
 
-# What an emitter's report has of the reflector, with -H.
+# The rows about the reflector in an emitter's report with -H.
 parts_template() {
 	local number='[0-9]+' us='[0-9]+\.[0-9]{3}' name percentiles
 
@@ -30,6 +30,7 @@ parts_template() {
 			^    fewer than ten samples are above: 95th, 99th, 99\.9th, 99\.99th$
 			* ^  [ 0-9]{8}\.[0-9]{3} - [ 0-9]{8}\.[0-9]{3} : [ 0-9]{12} [ 0-9]{3}\.[0-9]{4}%$
 			^  [ 0-9]{8}\.[0-9]{3} -   \(overflow\) : [ 0-9]{12} [ 0-9]{3}\.[0-9]{4}%$
+			* ^  [ 0-9]{8}\.[0-9]{3} - [ 0-9]{8}\.[0-9]{3} \| [ 0-9]{12} [ 0-9]{3}\.[0-9]{4}%$
 		END
 	done
 	cat <<-END
@@ -43,6 +44,7 @@ parts_template() {
 		^  Backward +\+-$us us( +$number){2}$percentiles$
 		* ^  Backward, variation +above its minimum( +$number){2}$percentiles$
 		^  Forward and backward are within \+-$number ns \(at the end \+-$number\): the clocks were compared by the exchanges themselves$
+		* ^  The negative values are within that: .*$
 		^  \* fewer than ten samples are above it$
 	END
 }
@@ -50,17 +52,17 @@ parts_template() {
 directions_template() {
 	echo '^$'
 	echo '^Directions:$'
-	count_line 'Lost there' '.*'
-	count_line 'Lost back' '.*'
+	count_line 'Lost forward' '.*'
+	count_line 'Lost backward' '.*'
 	echo '^$'
 	echo "^Reflector's stamps, by its kernel \(T3_KERNEL comes with the next reply\):\$"
 	count_line Complete
 	folded_line 'Reply lost' '.*'
 	folded_line Unknown '.*'
-	folded_line Untold '.*'
+	folded_line Not reported '.*'
 	folded_line Mixed '.*'
 	folded_line 'At the end' '.*'
-	folded_line 'Stepped there' '.*'
+	folded_line 'Remote step' '.*'
 	echo '^  all others 0$'
 }
 
@@ -84,7 +86,7 @@ packets_template() { # e or r
 	else
 		folded_line Duplicate 'requests that came again, answered'
 	fi
-	folded_line Reordered 'came after a later one'
+	folded_line Reordered 'received after a later packet'
 	if [ "$1" = e ]; then
 		folded_line Foreign 'not an answer to a probe of this run'
 		folded_line Malformed
@@ -104,18 +106,19 @@ packets_template() { # e or r
 		folded_line Unanswered 'the kernel did not take the reply'
 	fi
 	folded_line Refused 'by the kernel: sends, and errors it reported'
-	[ "$1" = r ] || echo '* ^  No answer for:  [0-9]+\.[0-9]{3} s(  \([0-9.]+ % of the run, .* after the start\))?$'
+	[ "$1" = r ] || echo '* ^  Outages   :  [0-9]+\.[0-9]{3} s(  \([0-9.]+ % of the run, .* after the start\))?$'
+	echo '* ^  Stalled for:  [0-9]+\.[0-9]{3} s  \([0-9.]+ % of the run, .* after the start\)$'
 	folded_line 'Dropped by this host' 'our socket had no room, or the checksum was wrong'
 	if [ "$1" = e ]; then
 		folded_line Strays 'to our port from others than the server, dropped'
 	else
 		count_line Sessions
-		folded_line Evicted 'idle sessions forgotten for newer ones'
+		folded_line Evicted 'idle sessions removed for newer sessions'
 	fi
 	echo '^  all others 0$'
 }
 
-# What an emitter has of all delays, after the stages.
+# The delay rows of an emitter, after the stages.
 delays_template() {
 	local row
 
@@ -141,15 +144,15 @@ traffic_template() {
 	for name in 'To there ' 'From there'; do
 		echo "^  $name ?:  [0-9]+ octets in [0-9]+ packets, [0-9]+\\.[0-9] packets/s, [0-9]+ bit/s\$"
 	done
-	echo '^  Of all probes:  [0-9.]+ % lost( \((>= )?[0-9.]+ % there, (>= )?[0-9.]+ % back\))?, [0-9.]+ % answered late, [0-9.]+ % again$'
+	echo '^  Of all probes:  [0-9.]+ % lost( \((>= )?[0-9.]+ % forward, (>= )?[0-9.]+ % backward\))?, [0-9.]+ % answered late, [0-9.]+ % again$'
 }
 
 missing_template() {
 	echo '^Missing stamps:( none)?$'
 	folded_line Transmit
 	folded_line Receive
-	folded_line 'Came late' 'transmit stamps after --timeout'
-	folded_line 'Came twice' 'transmit stamps'
+	folded_line 'Late stamps' 'transmit timestamps after --timeout'
+	folded_line 'Duplicated stamps' 'transmit timestamps reported again'
 	folded_line Unmatched 'transmit stamps of no packet in flight'
 	folded_line Truncated 'control messages'
 	folded_line Other 'entries of the error queue, not our stamps'
@@ -198,7 +201,7 @@ report_template() {
 	top_template "$role"
 	cat <<-END
 		^Measurement: (trusted|doubtful: .*)$
-		* ^Note: tracing is on \(.*\): it moves what is measured$
+		* ^Note: tracing is on \(.*\): it changes the measured latencies$
 		^$
 		^Test is complete\. Duration: [0-9]+\.[0-9]{2} s$
 		^$
@@ -222,6 +225,7 @@ report_template() {
 		^  Buckets \(us\):$
 		* ^  [ 0-9]{8}\.[0-9]{3} - [ 0-9]{8}\.[0-9]{3} : [ 0-9]{12} [ 0-9]{3}\.[0-9]{4}%$
 		^  [ 0-9]{8}\.[0-9]{3} -   \(overflow\) : [ 0-9]{12} [ 0-9]{3}\.[0-9]{4}%$
+		* ^  [ 0-9]{8}\.[0-9]{3} - [ 0-9]{8}\.[0-9]{3} \| [ 0-9]{12} [ 0-9]{3}\.[0-9]{4}%$
 	END
 	if [ "$role" = e ]; then
 		parts_template
@@ -264,7 +268,7 @@ report_is() { # name, words of the latency line
 	[ "$i" -eq ${#template[@]} ] || complain "report of $name ends before ${template[i]}"
 }
 
-pair 'the report is line by line what it must be' '0 0' "$K -H" "$K -H --count 100" \
+pair 'each line of the report' '0 0' "$K -H" "$K -H --count 100" \
 	"@report_is e RTT = T4_KERNEL - T1_KERNEL $KERNEL" "@report_is r RESPONSE = T3_KERNEL - T2_KERNEL $KERNEL"
 pair 'without -H there is no histogram' '0 0' "$K" "$K --count 20" 'e.out !~ Histogram|Percentiles|Buckets' \
 	'r.out !~ Histogram|Percentiles|Buckets' 'e.out ~ ^  Round trip +T4' 'r.out ~ ^  Response +T3' 'e.out ~ ^MIN: [0-9]+ ns \| MAX: ' 'r.out ~ ^MIN: [0-9]+ ns \| MAX: '

@@ -1,24 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What runs have left, read again: the report of a log is that of its run to the digit, both ends join, and runs add up.
+# Saved logs and JSON files: the report of a log is equal to that of its run to the digit, logs of both hosts join, runs add up.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 
 results_here=$(dirname "${BASH_SOURCE[0]}")
 
-# reads_again NAME LOG [OPTION...]: the rows of statistics in the report of the log are in that of the run NAME, and are no fewer.
+# reads_again NAME LOG [OPTION...]: the report of the log has the same rows of statistics as that of the run NAME.
 reads_again() {
 	local name=$1 log=$2 line
 
-	"$rant" --report -H "$log" "${@:3}" >"$work/$name.again" 2>"$work/$name.again.err" ||
+	"$rant" --report --details -H "$log" "${@:3}" >"$work/$name.again" 2>"$work/$name.again.err" ||
 		complain "$log is not read: $(cat "$work/$name.again.err")"
 	while read -r line; do
 		complain "$log: $line"
 	done < <(python3 "$results_here/read_results.py" same "$work/$name.out" "$work/$name.again" 2>&1)
 }
 
-# results_agree WHAT FILE...: see read_results.py.
+# results_agree CHECK FILE...: see read_results.py.
 results_agree() {
 	local line
 
@@ -27,7 +27,7 @@ results_agree() {
 	done < <(python3 "$results_here/read_results.py" "$@" 2>&1)
 }
 
-# Both logs as one, beside what the emitter heard itself; and all that can be made of it.
+# Both logs joined, compared with the times that the emitter received; and all outputs of it.
 joins_up() {
 	local schema=$results_here/../../docs/rant.schema.json
 
@@ -36,15 +36,15 @@ joins_up() {
 	results_agree joined "$schema" "$logs/e.json" "$logs/j.json"
 	[ "$(grep -c . "$logs/j.hgrm")" -gt 10 ] || complain 'there is no distribution'
 	grep -q '^rant_rtt_seconds_count{.*} [1-9]' "$logs/j.prom" || complain 'there is no histogram for Prometheus'
-	! grep -q '^rant_sent_total' "$logs/j.prom" || complain 'a log tells what was sent'
+	! grep -q '^rant_sent_total' "$logs/j.prom" || complain 'a log has a number of packets sent'
 }
 
-# tells_seconds NAME LOG [csv]: what is made of the log of the run NAME, which has JSON, second by second.
+# tells_seconds NAME LOG [csv]: outputs by the second of the log of the run NAME, compared with its JSON.
 tells_seconds() {
 	local schema=$results_here/../../docs/rant.schema.json made=$logs/$1.made
 
 	"$rant" --report "$2" -q --json "$made.json" --jsonl "$made.jsonl" --hlog "$made.hlog" 2>"$work/made.err" ||
-		complain "nothing is made of $2: $(cat "$work/made.err")"
+		complain "no output is made of $2: $(cat "$work/made.err")"
 	results_agree seconds "$schema" "$logs/$1.json" "$made.json" "$made.jsonl" ${3:+"$2"}
 	hlog_agrees "$1.made"
 	"$rant" --report "$made.json" -q --json "$made.twice.json" --jsonl "$made.jsonl" --hlog "$made.twice.hlog" 2>"$work/made.err" ||
@@ -53,10 +53,10 @@ tells_seconds() {
 	hlog_agrees "$1.made.twice"
 }
 
-# Lines, and through a pipe; nothing else is on stdout then.
+# --jsonl to a pipe: stdout has only its lines.
 lines_on_stdout() {
 	"$rant" --report "$logs/e.json" --jsonl - >"$work/lines" 2>"$work/text" || complain "status $?"
-	[ "$(grep -cv '^{"type":"' "$work/lines")" -eq 0 ] || complain 'there is more than lines on stdout'
+	[ "$(grep -cv '^{"type":"' "$work/lines")" -eq 0 ] || complain 'stdout has more than lines of JSON'
 	grep -q '^Measurement: ' "$work/text" || complain 'the report is not on stderr'
 	"$rant" --report "$logs/e.json" --json - >"$logs/alone.json" 2>"$work/text" || complain "status $?"
 	json_has alone "JSON['read_from'][0]['file'] == '$logs/e.json'"
@@ -66,7 +66,7 @@ lines_on_stdout() {
 adds_up() {
 	local schema=$results_here/../../docs/rant.schema.json python line
 
-	"$rant" --report "$logs/e.json" "$logs/e2.json" -H --json "$logs/m.json" --prometheus "$logs/m.prom" --hgrm "$logs/m.hgrm" \
+	"$rant" --report --details "$logs/e.json" "$logs/e2.json" -H --json "$logs/m.json" --prometheus "$logs/m.prom" --hgrm "$logs/m.hgrm" \
 		>"$work/m.out" 2>"$work/m.err" || complain "two runs do not add up: $(cat "$work/m.err")"
 	for python in python3 /usr/bin/python3; do
 		! "$python" -c 'import prometheus_client' 2>/dev/null || break
@@ -99,7 +99,7 @@ adds_up() {
 	[ ! -e "$logs/t.svg" ] || complain 'a line is drawn through the seconds of several runs'
 }
 
-# reads_whole NAME...: JSON that is read and written again has lost nothing.
+# reads_whole NAME...: JSON that is read and written again has the same members.
 reads_whole() {
 	local schema=$results_here/../../docs/rant.schema.json name
 
@@ -116,7 +116,7 @@ nothing_partial() {
 	[ -z "$(find "$logs" -name '*.partial*')" ] || complain "there is: $(ls "$logs")"
 }
 
-# A second run beside the first, which is still there.
+# A second run; the files of the first stay.
 run_again() {
 	start_emitter again "$K -s --timeout 5000 --count 300 --json $logs/e2.json -l $logs/e2.log"
 	finish again
@@ -126,22 +126,22 @@ results_tests() {
 	local form
 
 	for form in text csv npy; do
-		pair "results: a log as $form is the report again, and both ends join" '0 0' \
+		pair "results: the report of a log as $form is that of its run, and both logs join" '0 0' \
 			"$K -s -H -l $logs/r.log --log-format $form" "$K -s -H --log-full -l $logs/e.log --log-format $form --count 500 --json $logs/e.json" \
 			"@reads_again e $logs/e.log" "@reads_again r $logs/r.log" '@joins_up'
 	done
-	slow pair 'results: of logs all files that tell of seconds can be made' '0 0' "$K -l $logs/r.log --log-format npy --json $logs/r.json" \
+	slow pair 'results: all outputs by the second can be made of logs' '0 0' "$K -l $logs/r.log --log-format npy --json $logs/r.json" \
 		"$K --log-full -l $logs/e.log --log-format csv -d 2.3 --json $logs/e.json" "@tells_seconds e $logs/e.log csv" \
 		"@tells_seconds r $logs/r.log" '@nothing_partial'
 	pair 'results: JSON that is read and written again has lost nothing' '0 0' "$K -s -H --json $logs/r.json" \
 		"$K -s -H --interval 2ms --count 300 --json $logs/e.json" '@reads_whole e r'
-	slow pair 'results: JSON of many in flight that is read and written again has lost nothing' '0 0' "$K --rate-limit 2000 --json $logs/r.json" \
+	slow pair 'results: JSON of many probes in flight that is read and written again has lost nothing' '0 0' "$K --rate-limit 2000 --json $logs/r.json" \
 		"$K --window 16 -d 1.5 --json $logs/e.json" '@reads_whole e r'
-	pair 'results: the only second of a log is that of its run' '0 0' "$U" "$U -l $logs/e.log --count 300 --plain --json $logs/e.json" \
+	pair 'results: the only second of a log is equal to that of its run' '0 0' "$U" "$U -l $logs/e.log --count 300 --plain --json $logs/e.json" \
 		"@tells_seconds e $logs/e.log"
-	pair 'results: a log of user stamps is the report again' '0 0' "$U -H -l $logs/r.log" "$U -H -l $logs/e.log --count 300 --plain" \
+	pair 'results: the report of a log with user timestamps is that of its run' '0 0' "$U -H -l $logs/r.log" "$U -H -l $logs/e.log --count 300 --plain" \
 		"@reads_again e $logs/e.log" "@reads_again r $logs/r.log"
-	pair 'results: a log without transmit stamps is the report again' '0 0' "$K -N -H -l $logs/r.log" "$K -H -l $logs/e.log --count 300" \
+	pair 'results: the report of a log without transmit timestamps is that of its run' '0 0' "$K -N -H -l $logs/r.log" "$K -H -l $logs/e.log --count 300" \
 		"@reads_again r $logs/r.log"
 	pair 'results: coarse buckets and a small overflow are as in the run' '0 0' "$K -H -o 5 -b 5 -l $logs/r.log" \
 		"$K -H -o 5 -b 0.5 -l $logs/e.log --count 300" "@reads_again e $logs/e.log -o 5 -b 0.5" "@reads_again r $logs/r.log -o 5 -b 5"
@@ -169,7 +169,7 @@ refused_again() { # STATUS PATTERN OPTION...
 	grep -qE "$2" "$work/no.err" || complain "${*:3}: $(cat "$work/no.err")"
 }
 
-# What tells of each second is written while a log is read: nothing of it stays.
+# Outputs by the second are written while a log is read: after an error no file is left.
 seconds_refused() {
 	local -a all=(--json "$logs/x" --jsonl "$logs/y" --hlog "$logs/z" -q)
 	local before
@@ -185,14 +185,14 @@ seconds_refused() {
 	END
 	refused_again 1 'has no end: the log was cut off there' --report "$work/long" "${all[@]}"
 	refused_again 1 'has no end: the log was cut off there' --report "$logs/cut" "${all[@]}"
-	refused_again 1 'is no whole JSON' --report "$logs/cut.json" "${all[@]}"
+	refused_again 1 'is not complete JSON' --report "$logs/cut.json" "${all[@]}"
 	refused_again 1 'has schema version 2' --report "$logs/newer" "${all[@]}"
-	refused_again 1 'has one without its figures and times' --report "$work/negative" "${all[@]}"
+	refused_again 1 'has an element without its percentiles and times' --report "$work/negative" "${all[@]}"
 	refused_again 1 'is the same file as' --report "$logs/e.log" "$logs/e.log" "${all[@]}"
-	refused_again 1 'one is a log, the other is JSON' --report "$logs/e.log" "$logs/e.json" "${all[@]}"
+	refused_again 1 'a log and JSON cannot be combined' --report "$logs/e.log" "$logs/e.json" "${all[@]}"
 	refused_again 1 'both would write to the same place' --report "$logs/e.log" "${all[@]}" --prometheus "$logs/z"
 	refused_again 1 'both would write to the same place' --report "$logs/e.log" --jsonl - --hlog -
-	refused_again 1 'is one of the files that are read' --report "$logs/e.log" --jsonl "$logs/e.log"
+	refused_again 1 'is an input file' --report "$logs/e.log" --jsonl "$logs/e.log"
 	refused_again 1 'jsonl /dev/full: could not be written' --report "$logs/e.log" -q --jsonl /dev/full
 	refused_again 1 'hlog /dev/full: could not be written' --report "$logs/e.json" -q --hlog /dev/full
 	[ "$(ls -A "$logs")" = "$before" ] || complain "there is: $(ls -A "$logs")"
@@ -203,7 +203,7 @@ seconds_refused() {
 }
 
 results_refused() {
-	begin 'results: files that are none of a run are one line and status 1' || return 0
+	begin 'results: files that do not come from a run give one line and status 1' || return 0
 	start_reflector r "$K -l $logs/r.log"
 	start_emitter e "$K --timeout 5000 --count 50 --json $logs/e.json -l $logs/e.log"
 	finish e
@@ -215,20 +215,20 @@ results_refused() {
 	sed 's/"samples": 50/"samples": 51/' "$logs/e.json" >"$logs/wrong"
 	refused_again 1 'is empty' --report "$logs/empty"
 	refused_again 1 'has no end' --report "$logs/cut"
-	refused_again 1 'is no whole JSON' --report "$logs/cut.json"
-	refused_again 1 'has schema version 2, and this rant knows 1: use a newer rant' --report "$logs/newer"
+	refused_again 1 'is not complete JSON' --report "$logs/cut.json"
+	refused_again 1 'has schema version 2, and this rant reads up to 1: use a newer rant' --report "$logs/newer"
 	refused_again 1 'has not as many samples' --report "$logs/wrong"
 	refused_again 1 'is the same file as' --report "$logs/e.json" "$logs/../logs/e.json"
-	refused_again 1 'one is a log, the other is JSON' --report "$logs/e.json" "$logs/e.log"
+	refused_again 1 'a log and JSON cannot be combined' --report "$logs/e.json" "$logs/e.log"
 	refused_again 1 'is neither a log nor JSON of rant' --report /bin/sh
-	refused_again 1 'is one of the files that are read' --report "$logs/e.json" --json "$logs/e.json"
+	refused_again 1 'is an input file' --report "$logs/e.json" --json "$logs/e.json"
 	refused_again 1 "the finest bucket that there is has 10.000 us" --report "$logs/e.log" -o 2000000 -b 1
 	refused_again 1 'cannot write there' --report "$logs/e.json" --json "$logs/none/x"
 	seconds_refused
 	verdict
 }
 
-# compares STATUS RESULT INTERVALS PATTERN OPTION...: the line on top is so.
+# compares STATUS RESULT INTERVALS PATTERN OPTION...: the first line matches PATTERN.
 compares() {
 	local got=0
 
@@ -238,12 +238,12 @@ compares() {
 	results_agree comparison "$results_here/../../docs/rant.schema.json" "$logs/compared.json" "$2" "$3"
 }
 
-made_of() { # TO OPTION...: another run, made of that of the emitter
+made_of() { # TO OPTION...: a run made of that of the emitter, see make_results.py
 	python3 "$results_here/make_results.py" "$logs/e.json" "$logs/$1.json" "${@:2}" || complain "$1.json cannot be made"
 }
 
 runs_compare() {
-	slow begin 'results: of two runs the second one is worse, or not' || return 0
+	slow begin 'results: the second of two runs is worse, not worse, or undecided' || return 0
 	start_reflector r "$K"
 	start_emitter e "$K --timeout 5000 --count 1000 --json $logs/e.json"
 	finish e
@@ -253,39 +253,42 @@ runs_compare() {
 	cp "$logs/e.json" "$logs/e2.json"
 	made_of b samples=20000 seconds=40 seed=2 verdict=doubtful
 	made_of slow samples=20000 seconds=40 seed=3 scale=1.2 verdict=trusted
+	made_of slower samples=20000 seconds=40 seed=3 scale=10 verdict=trusted
 	made_of lossy samples=20000 seconds=40 seed=4 lost=400 verdict=trusted
 	made_of short samples=20000 seconds=29 seed=5 scale=1.2 verdict=trusted
 	made_of few samples=19 verdict=trusted
 	made_of void samples=20000 seconds=40 verdict=void
-	compares 0 equal 15 '^equal: nothing differs for certain$' "$logs/a.json" "$logs/again.json"
-	compares 0 equal 15 '^equal: nothing differs by more than the tolerance$' "$logs/a.json" "$logs/b.json" --tolerance 60%
-	compares 4 worse 15 '^p[0-9.]+ is .* [nu]s \([0-9.]+ %\) worse, interval .* [nu]s$' "$logs/a.json" "$logs/slow.json"
-	compares 4 worse 15 '^p[0-9.]+ is .* worse' "$logs/a.json" "$logs/slow.json" --tolerance 5%,100ns
-	compares 0 equal 15 '^equal: ' "$logs/a.json" "$logs/slow.json" --tolerance 60%
-	compares 0 better 15 ' better, interval ' "$logs/slow.json" "$logs/a.json" --tolerance 5%
-	compares 4 worse 15 '^loss is .* percentage points worse, interval ' "$logs/a.json" "$logs/lossy.json" --tolerance 10%
-	compares 4 worse 0 ' worse$' "$logs/a.json" "$logs/short.json" --tolerance 5%
-	grep -q '^No intervals: 30 seconds of each run are needed' "$work/c.out" || complain 'that there are no intervals is not said'
-	compares 0 equal 0 '^equal: nothing differs at all$' "$logs/e.json" "$logs/e2.json"
+	compares 5 undecided 15 '^undecided: .*allowed 0: give --tolerance$' "$logs/a.json" "$logs/again.json"
+	compares 0 equal 15 '^not worse: no difference is above the tolerance$' "$logs/a.json" "$logs/b.json" --tolerance 1000%
+	compares 4 worse 15 '^worse: p[0-9.]+ is .* [nu]s \([0-9.]+ %\) higher, interval .* [nu]s, allowed 0$' "$logs/a.json" "$logs/slow.json"
+	compares 4 worse 15 '^worse: p[0-9.]+ is .* higher' "$logs/a.json" "$logs/slow.json" --tolerance 5%,100ns
+	compares 0 equal 15 '^not worse: ' "$logs/a.json" "$logs/slow.json" --tolerance 1000%
+	compares 0 better 15 '^not worse: .* lower, interval ' "$logs/slower.json" "$logs/a.json" --tolerance 10%
+	compares 4 worse 15 '^worse: loss is .* percentage points higher, interval ' "$logs/a.json" "$logs/lossy.json" --tolerance 10%
+	compares 4 worse 0 '^worse: ' "$logs/a.json" "$logs/short.json" --tolerance 5%
+	grep -q '^No intervals, each run needs 30 seconds' "$work/c.out" || complain 'the text does not report that there are no intervals'
+	compares 0 equal 0 '^not worse: no difference is above 0$' "$logs/e.json" "$logs/e2.json"
 	"$rant" --report -q "$logs/a.json" "$logs/b.json" --json "$logs/ab.json" || complain 'two runs do not add up'
 	"$rant" --report -q "$logs/slow.json" "$logs/short.json" --json "$logs/sum.json" || complain 'two slow runs do not add up'
-	compares 4 worse 15 '^p[0-9.]+ is .* worse, interval ' "$logs/ab.json" "$logs/sum.json" --tolerance 5%
+	compares 4 worse 15 '^worse: p[0-9.]+ is .* higher, interval ' "$logs/ab.json" "$logs/sum.json" --tolerance 5%
 	grep -q '40000 samples, 80 seconds' "$work/c.out" || complain 'not all seconds of both runs are compared'
-	refused_again 1 'is void, its numbers say nothing: it cannot be compared' --compare "$logs/a.json" "$logs/void.json"
+	refused_again 1 'its verdict is void: it cannot be compared' --compare "$logs/a.json" "$logs/void.json"
 	refused_again 1 'fewer than ten samples are above p50 in one of them: they cannot be compared' --compare "$logs/few.json" "$logs/slow.json"
+	refused_again 1 'its verdict is doubtful.* and --strict compares only trusted runs' --compare "$logs/a.json" "$logs/b.json" --strict
 	refused_again 1 'cannot be read' --compare "$logs/a.json" "$logs/none"
 	refused_again 1 'none/x: cannot write there' --compare "$logs/a.json" "$logs/none" --json "$logs/none/x"
-	refused_again 1 'is one of the files that are read' --compare "$logs/a.json" "$logs/b.json" --json "$logs/b.json"
+	refused_again 1 'is an input file' --compare "$logs/a.json" "$logs/b.json" --json "$logs/b.json"
 	"$rant" --compare "$logs/a.json" "$logs/slow.json" --json - >"$logs/c.json" 2>"$work/c.err"
 	json_has c "JSON['comparison']['result'] == 'worse'"
-	grep -q '^Shift us  *before ' "$work/c.err" || complain 'the text is not on stderr, or has no shift by decile'
+	grep -q '^Deciles in us' "$work/c.err" || complain 'the text is not on stderr, or has no deciles'
 	nothing_partial
 	refused_again 1 'is the same file as .*: give each run once' --compare "$logs/a.json" "$logs/../logs/a.json"
 	sed 's/"interval_ns": null/"interval_ns": 1000/' "$logs/a.json" >"$logs/clock.json"
 	sed -i 's/"ttl": 255/"ttl": 64/' "$logs/clock.json"
-	refused_again 1 'measured in different ways: ttl is 255 in the first and 64 in the second; interval_ns is not set in the first and 1000 in the second$' \
-		--compare "$logs/a.json" "$logs/clock.json"
-	refused_again 1 'measured in different ways: ttl is .*; interval_ns is ' --report "$logs/a.json" "$logs/clock.json"
+	refused_again 1 ': --ttl 255 and 64, --interval not set and 1us: the settings differ: .* give --anyway$' --compare "$logs/a.json" "$logs/clock.json"
+	refused_again 1 ': --ttl 255 and 64, --interval not set and 1us: the settings differ: ' --report "$logs/a.json" "$logs/clock.json"
+	compares 0 equal 15 '^not worse: ' "$logs/a.json" "$logs/clock.json" --tolerance 1000% --anyway
+	grep -q 'Settings that differ: --ttl 255 and 64, --interval not set and 1us$' "$work/c.out" || complain 'the text does not list the settings'
 	verdict
 }
 
@@ -299,5 +302,5 @@ if python3 -c 'import jsonschema' 2>/dev/null; then
 		skip 'results: of JSON' 'rant was built without libjansson'
 	fi
 else
-	skip 'results: what runs have left' "'python3-jsonschema' is not installed"
+	skip 'results: saved runs' "'python3-jsonschema' is not installed"
 fi

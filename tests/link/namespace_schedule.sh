@@ -17,7 +17,7 @@ on_schedule() {
 	[ "$late" = "$recorded" ] || complain "of $recorded samples these are in the schedule: $late"
 }
 
-# not_before_slots NAME US: the n-th probe after the first left no earlier than n slots after it, less what the first one was late at most.
+# not_before_slots NAME US: probe n after the first left at least n slots after it, minus the maximum delay of the first.
 not_before_slots() {
 	local late_us
 
@@ -43,13 +43,13 @@ pair 'schedule: Poisson' '0 0' "$K" "$K --interval 1ms --poisson --count 200 --p
 	'e.out ~ ^Schedule: a probe every 1000\.000 us on average \(Poisson, --seed [0-9]+\); pacing: hybrid$'
 pair 'schedule: one probe in flight' '0 0' "$K" "$K --interval 1ms --window 1 --count 100" 'e:Recorded -eq 100' '@on_schedule e' 'e.out !~ ^Window'
 # The path takes longer than a slot.
-pair 'schedule: what cannot be kept is missed, and told' '0 0' "$K" "$K --interval 1us --count 2000" 'e:Missed -ge 2000' '@on_schedule e' \
+pair 'schedule: slots that cannot be kept are missed and counted' '0 0' "$K" "$K --interval 1us --count 2000" 'e:Missed -ge 2000' '@on_schedule e' \
 	'e.out ~ ^Measurement: doubtful: .*slots of --interval were missed \('
-pair 'schedule: without one there is none' '0 0' "$K" "$K --count 20" 'e.out !~ Schedule|Slots|RTT from slot'
+pair 'schedule: no schedule rows without --interval' '0 0' "$K" "$K --count 20" 'e.out !~ Schedule|Slots|RTT from slot'
 emitter_signal=TERM pair 'schedule: a signal ends a long sleep' '0 0' "$K" "$K --interval 20ms" '@on_schedule e' \
 	'e.out ~ ^Test is complete'
 
-# Nobody answers: each wait has its limit, and covers slots.
+# No answers: each wait ends at the timeout, and covers slots.
 lost() {
 	begin 'schedule: slots that a lost probe covers are missed' || return 0
 	start_emitter e "$K --timeout 20 --interval 1ms --window 1 --count 5"

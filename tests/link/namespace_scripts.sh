@@ -101,7 +101,7 @@ else
 	as_script '-S without -t' '-H -R -S'
 fi
 
-# Each with what takes longest to get ready.
+# Each with the options that take longest to get ready.
 ready_in_time() {
 	local options
 

@@ -35,10 +35,10 @@ timeout_ends() {
 	begin 'timeout(1) ends both roles with a full report, ten times' || return 0
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		start r r timeout "$GUARD_S" taskset -c "$last_cpu" \
-			"$rant" -i "$link_r" --stamp kernel --count 100000 -l "$logs/r.log"
+			"$rant" "${details[@]}" -i "$link_r" --stamp kernel --count 100000 -l "$logs/r.log"
 		poll has_port r 862
 		start e e timeout "$GUARD_S" taskset -c "$first_cpu" \
-			"$rant" -i "$link_e" -a "$ip_r" --stamp kernel --count 100000 -l "$logs/e.log"
+			"$rant" "${details[@]}" -i "$link_e" -a "$ip_r" --stamp kernel --count 100000 -l "$logs/e.log"
 		wait_for_packets e e 20
 		for name in e r; do
 			terminate $name
@@ -158,7 +158,7 @@ second_signal_leaves_all
 what_is_written_stays() {
 	local _
 
-	begin 'a second signal while the log is written leaves what was written, under a name that says so' || return 0
+	begin 'a second signal while the log is written keeps the written records under the name of a partial log' || return 0
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		echo old >"$logs/e.log"
 		start_reflector r "$K"

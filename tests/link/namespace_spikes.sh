@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What happens at a spike that is made (lab/spike.c).
-# build: plain: the program looks for what stands before libc
+# Spikes that lab/spike.c makes: breaches, attribution to a stage, hook commands.
+# build: plain: the program detects libraries that are preloaded before libc
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 
@@ -11,7 +11,7 @@
 blamed() { # STAGE, NAME in the report
 	local part breaches more least most have spike_ns
 
-	begin "50 spikes made in stage '$1' are found and blamed on: $2" || return 0
+	begin "50 spikes made in stage '$1' are found and attributed to: $2" || return 0
 	as=$(with_spikes "$1" 20 60000) start_reflector r "$K -s -t 50000 -C"
 	start_emitter e "$K --count 1000 --timeout 5000"
 	finish e
@@ -28,15 +28,15 @@ blamed() { # STAGE, NAME in the report
 		have=$(sed -n "s/^  $part: //p" "$work/r.out")
 		{ [ "$least" -le "${have:--1}" ] && [ "$have" -le "$most" ]; } || complain "$part: ${have:-no row}, not $least to $most of $breaches"
 	done
-	# The first one and the worst one are told whole: at least 60 ms, and what the machine added.
+	# The first and the worst breach are printed in full: at least 60 ms, plus the delay of the machine.
 	if [ "$more" -eq 0 ]; then
 		spike_ns=$(sed -n "s/^  $2 (.*): \([0-9]*\) ns <-- where the spike is$/\1/p" "$work/r.out" | head -1)
 		[ "${spike_ns:-0}" -ge 60000000 ] || complain "$2: ${spike_ns:-no} ns where the spike is"
 		check "r.out ~ ^  Blame: $2 ${spike_ns:0:-3}[.]${spike_ns: -3} us, typical [0-9.]+ us, (99|100|101) % of the excess$"
 	fi
 	check '@columns_in_order'
-	check 'r.out ~ ^What the machine did until the first breach, as read after [0-9]+ packets:'
-	[ "$(grep -c "^The worst of $breaches breaches:" "$work/r.out")" = "$(grep -c '^What .* before the worst to' "$work/r.out")" ] ||
+	check 'r.out ~ ^Activity of the machine until the first breach, as read after [0-9]+ packets:'
+	[ "$(grep -c "^The worst of $breaches breaches:" "$work/r.out")" = "$(grep -c '^Activity .* before the worst to' "$work/r.out")" ] ||
 		complain 'the worst breach, but not what the machine did until it, or the other way round'
 	verdict
 }
@@ -52,13 +52,13 @@ columns_in_order() {
 	expect_line order.out '^  T2_KERNEL \(kernel rx\);  T3_KERNEL \(kernel tx\);  T2_SW \(app rx\);  T3_SW \(app tx\);  Kernel-to-app \(T2_SW - T2_KERNEL\);  App-to-kernel \(T3_KERNEL - T3_SW\);  App processing \(T3_SW - T2_SW\);$'
 }
 
-a_late_reflector_is_beside_the_emitter() {
+emitter_blames_reflector() {
 	begin "an emitter blames the reflector's stage for a reflector's spike" || return 0
 	as=$(with_spikes app 500 600000) start_reflector r "$K -s -v"
 	start_emitter e "$K -s -v -t 500000 --count 1000 --timeout 5000"
 	finish e
 	terminate r
-	check 'r.err ~ ^Packets go through what stands before libc \(LD_PRELOAD\)$'
+	check 'r.err ~ ^Packets go through a preloaded library \(LD_PRELOAD\)$'
 	check 'e.err !~ before libc'
 	check '@expect_status e 2'
 	check 'e.out ~ ^  Remote app processing \(T3_SW - T2_SW\): [6-9][0-9]{8} ns <-- where the spike is$'
@@ -68,7 +68,7 @@ a_late_reflector_is_beside_the_emitter() {
 	verdict
 }
 
-# Long ones, which no busy machine makes beside them.
+# The spikes are longer than any delay of a busy machine.
 commands() {
 	begin '--on-breach: commands get the breach and run while the measurement goes on' || return 0
 	cat >"$work/command" <<-'END'
@@ -105,7 +105,7 @@ commands() {
 	for name in T2_KERNEL T2_SW T3_SW T3_KERNEL; do
 		check "c.out ~ ^RANT_$name=[0-9]+[.][0-9]{9}$"
 	done
-	grep -q '^RANT_SEQ=398$' "$logs/c.2" || complain 'the second breach was not told'
+	grep -q '^RANT_SEQ=398$' "$logs/c.2" || complain 'the second breach was not passed to the command'
 	cat "$logs/c.threads" >"$work/c.out"
 	check 'c.out ~ ^SigBlk:.0+$'
 	verdict
@@ -117,6 +117,6 @@ else
 	blamed rx Kernel-to-app
 	blamed tx App-to-kernel
 	blamed app 'App processing'
-	a_late_reflector_is_beside_the_emitter
+	emitter_blames_reflector
 	commands
 fi

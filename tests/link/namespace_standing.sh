@@ -94,7 +94,7 @@ write_jail() {
 start_standing() {
 	local -a words
 
-	read -ra words < <(unit_words ExecStart | sed "s/%I/$link_r/; s|\$RANT_OPTIONS|$1|")
+	read -ra words < <(unit_words ExecStart | sed "s/%I/$link_r/; s|\$RANT_OPTIONS|--details $1|")
 	start r r taskset -c "$last_cpu" env ASAN_OPTIONS=detect_leaks=0 unshare -m bash "$work/jail" "${words[@]}"
 	poll has_port r 862
 }
@@ -113,7 +113,7 @@ bounding_mask() {
 answers_in_its_sandbox() {
 	local file
 
-	begin 'standing: the reflector of the unit answers in its sandbox, and tells how it goes' || return 0
+	begin 'standing: the reflector of the unit answers in its sandbox and reports its state' || return 0
 	start_standing "--stamp kernel --summary-every 1 --log /var/log/rant/r.log --allow $ip_e/32 -H"
 	start_emitter e "$K --timeout 5000 -d 2.3"
 	wait_for_packets e e 20
@@ -143,7 +143,7 @@ its_sandbox_holds() {
 		'mkdir /sys/kernel/tracing/instances/rant-test && rmdir /sys/kernel/tracing/instances/rant-test'
 		'python3 -c "import socket; socket.socket(socket.AF_UNIX)"' 'python3 -c "import mmap; mmap.mmap(-1, 4096, prot=7)"')
 
-	begin 'standing: what the sandbox of the unit forbids fails in it, and the rest does not' || return 0
+	begin 'standing: the sandbox of the unit forbids what it should and nothing else' || return 0
 	# shellcheck disable=SC2016 # it is for that shell
 	start t r unshare -m bash "$work/jail" sh -c 'for what; do sh -c "$what" 2>/dev/null && echo "$what"; done' _ "${can[@]}" "${cannot[@]}"
 	finish t

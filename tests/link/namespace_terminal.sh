@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What is drawn on a terminal, and the thread that draws it.
+# The progress line on a terminal, and the thread that draws it.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
 
-# on_terminal NAME SHELL_TEXT: what is drawn is in NAME.out; NAME.pid is written before the shell becomes the program.
+# on_terminal NAME COMMANDS: NAME.out gets the output of the terminal, NAME.pid the process id of the program.
 on_terminal() {
 	start "$1" e script -qec "stty cols 100; echo \$\$ >'$work/$1.pid'; exec $2" /dev/null
 }
@@ -13,11 +13,12 @@ on_terminal() {
 progress_is_drawn() {
 	begin 'progress is drawn once a second on a terminal, and wiped' || return 0
 	start_reflector r "$K"
-	on_terminal t "$rant $E -d 2.3 >'$work/e.out'"
+	on_terminal t "$rant --details $E -d 2.3 >'$work/e.out'"
 	finish t
 	terminate r
 	for one in '@expect_status t 0' '@audit e' 'e:Recorded -gt 0' \
-		't.out ~ 1 s  [0-9]+ samples  [0-9]+/s  max [0-9]+\.[0-9]{3} us  lost [0-9]+' 't.out ~ 2 s  [0-9]+ samples'; do
+		't.out ~ 1\.[0-9] s  [0-9]+ samples  [0-9]+/s  p50 [0-9.]+ us  p99 [0-9.]+ us  max [0-9]+\.[0-9]{3} us  lost [0-9]+' \
+		't.out ~ 2\.[0-9] s  [0-9]+ samples'; do
 		check "$one"
 	done
 	[ "$(tail -c 4 "$work/t.out" | od -An -tx1)" = ' 0d 1b 5b 4b' ] || complain 'the last thing drawn is not the wiping'
@@ -39,7 +40,7 @@ progress_is_quiet() {
 bars_fit() {
 	begin 'bars of the histogram fit the terminal' || return 0
 	start_reflector r "$K"
-	on_terminal t "$rant $E -H -o 20 -b 20 --count 50 2>/dev/null"
+	on_terminal t "$rant --details $E -H -o 20 -b 20 --count 50 2>/dev/null"
 	finish t
 	terminate r
 	check '@expect_status t 0'
@@ -49,7 +50,7 @@ bars_fit() {
 	verdict
 }
 
-# Of each thread, the measuring one first: its policy and its CPUs. "FIFO 0".
+# Policy and CPUs of each thread, such as "FIFO 0", the measuring thread first.
 threads_of() {
 	local task
 

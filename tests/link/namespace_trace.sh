@@ -165,7 +165,7 @@ all_of_them() {
 	trace_refused 'no permission for tracefs: refused' 'setpriv --reuid 65534 --clear-groups' '-T' \
 		'^rant: --trace-marker: .*: Permission denied: '
 	trace_refused 'a folder that is not there: refused' '' "-T --save-trace $logs/nowhere" \
-		'^rant: --save-trace .*: there is no such folder: mkdir -p '
+		'^rant: --save-trace .*: the folder does not exist: mkdir -p '
 	if [ ! -e /sys/kernel/tracing/snapshot ]; then
 		trace_refused 'a kernel without snapshots: refused' '' '-S -t 100' \
 			'^rant: --snapshot: this kernel has none \(CONFIG_TRACER_SNAPSHOT is not set\): use --trace-marker alone'

@@ -16,7 +16,7 @@ whole=('e:Recorded -eq 200' 'r:Sent -eq 201' 'e:Lost -eq 0' 'e:Unstamped -eq 0' 
 key=$work/transports.key
 (umask 077 && head -c 32 /dev/zero | od -v -An -tx1 | tr -d ' \n' >"$key")
 
-# as_udp NAME OPTIONS STATUS: with what `server` and `port` say.
+# as_udp NAME OPTIONS STATUS: with the addresses in `server` and `port`.
 as_udp() {
 	local name=$1 t=$2 R="-H --json $logs/r.json" M="-H --json $logs/e.json"
 
@@ -43,10 +43,10 @@ eight_times() {
 		"$logs/e.log" || complain 'a time is missing from the full log'
 }
 
-# What has another domain is seen over UDP only: there it ends as a run that measured nothing.
+# Messages of another domain arrive over UDP only: there the run measures nothing.
 port=319 as_udp ptp "$ptp" 3
 port=l2 server=$mac_r as_udp l2 "$l2" 0
-port=l2 server=$mac_r pair 'l2: what is not there is said, and not told as 0' '0 0' "$l2 $K" "$l2 $K --count 20" \
+port=l2 server=$mac_r pair 'l2: unavailable figures are named and not printed as 0' '0 0' "$l2 $K" "$l2 $K --count 20" \
 	'e.out ~ ^  No TTL and no DSCP: there is no IP header$' 'e.out !~ arrived with another'
 
 # ---- On a VLAN --------------------------------------------------------------------------------------------------------
@@ -66,13 +66,14 @@ else
 	skip 'ptp and l2 on a VLAN' "$(head -1 "$work/vlan.err")"
 fi
 
-# ---- What they are to others ------------------------------------------------------------------------------------------
+# ---- Decoding by tshark -----------------------------------------------------------------------------------------------
 
 is_capturing() {
 	! is_running "$1" || { [ -s "$work/$1.pcap" ] && grep -q '^Capturing on' "$work/$1.err"; }
 }
 
-# decoded NAME LINK TRANSPORT SERVER PORT: of each frame tshark has the fields of a PTP message, all as long as they say, and over UDP the right checksum.
+# decoded NAME LINK TRANSPORT SERVER PORT: tshark decodes each frame as a PTP message with correct lengths, and over UDP with a correct
+# checksum.
 decoded() {
 	local name=$1 on=$2 type=${6:-delay-req}
 
@@ -113,11 +114,11 @@ fi
 
 hostile_ptp=$(dirname "$0")/hostile_ptp.py
 
-# While an emitter measures, the bad one's messages are counted by kind, and the good ones among them answered.
-bad_ptp() { # ptp or l2, which may have more words behind it, its words, address
+# While an emitter measures, the bad peer's messages are counted by kind, and the good messages among them answered.
+bad_ptp() { # ptp or l2 (with optional words), options, address
 	local what=$1 transport=${1%% *} malformed foreign good
 
-	begin "a reflector bears bad messages: $what" || return 0
+	begin "a reflector survives invalid messages: $what" || return 0
 	start_reflector r "--transport $transport $K"
 	server=$3 start_emitter e "--transport $transport $K --timeout 5000"
 	wait_for_packets e e 5
@@ -147,7 +148,7 @@ else
 	skip 'a reflector bears bad messages: ptp in IPv6' "no IPv6 here: $(head -1 "$work/ipv6.err")"
 fi
 
-if begin 'l2: what others send to an emitter is stray'; then
+if begin 'l2: packets of other hosts to an emitter are strays'; then
 	port=l2 start_reflector r "$l2 $K"
 	server=$mac_r start_emitter e "$l2 $K --timeout 5000"
 	wait_for_packets e e 5
@@ -162,13 +163,13 @@ if begin 'l2: what others send to an emitter is stray'; then
 	verdict
 fi
 
-# ---- What cannot be ---------------------------------------------------------------------------------------------------
+# ---- Refusals ---------------------------------------------------------------------------------------------------------
 
 alone 'l2: an IP address' 1 e "-i $link_e -a $ip_r $l2 $K" '@silent' '@one_line e' 'e.err ~ give the MAC address of the reflector'
-alone 'l2: the address of a group' 1 e "-i $link_e -a 01:1b:19:00:00:00 $l2 $K" '@silent' '@one_line e' 'e.err ~ is the address of a group'
-alone 'l2: its own address' 1 e "-i $link_e -a $mac_e $l2 $K" '@silent' '@one_line e' "e.err ~ that of interface '$link_e' itself"
-alone 'l2: the loopback' 1 e "-i lo -a $mac_r $l2 $K" '@silent' '@one_line e' "e.err ~ 'lo' is no Ethernet, .*: use --transport udp\$"
-alone 'l2: the loopback, reflector' 1 r "-i lo $l2 $K" '@silent' '@one_line r' "r.err ~ 'lo' is no Ethernet"
+alone 'l2: the address of a group' 1 e "-i $link_e -a 01:1b:19:00:00:00 $l2 $K" '@silent' '@one_line e' 'e.err ~ is a group address'
+alone 'l2: its own address' 1 e "-i $link_e -a $mac_e $l2 $K" '@silent' '@one_line e' "e.err ~ the address of interface '$link_e' itself"
+alone 'l2: the loopback' 1 e "-i lo -a $mac_r $l2 $K" '@silent' '@one_line e' "e.err ~ 'lo' is not an Ethernet interface, .*: use --transport udp\$"
+alone 'l2: the loopback, reflector' 1 r "-i lo $l2 $K" '@silent' '@one_line r' "r.err ~ 'lo' is not an Ethernet interface"
 alone 'a MAC address and --transport udp' 1 e "-i $link_e -a $mac_r $K" '@silent' '@one_line e' 'e.err ~ is for --transport l2'
 alone 'l2: larger than the MTU' 1 e "-i $link_e -a $mac_r $l2 $K --size 1454" '@one_line e' 'e.err ~ at most 1452 octets fit into the MTU of 1500'
 if command -v setpriv >/dev/null; then
@@ -203,7 +204,7 @@ s.bind(("", 319))' 2>"$work/bind.err" || complain "ptp4l could not be started: $
 	verdict
 fi
 
-# A script of that name is that program as far as the kernel tells.
+# The kernel shows a script of that name as that program.
 ptp4l=$work/ptp4l
 printf '#!/bin/bash\nread -r -t 60 <><(:)\n' >"$ptp4l"
 chmod +x "$ptp4l"
@@ -218,14 +219,14 @@ beside() {
 	read -ra options <<<"$5"
 	start daemon e "$ptp4l" "${words[@]}"
 	port=l2 start_reflector r "$l2 --ptp-domain ${6:-127} $K"
-	start e e "$rant" -i "$link_e" -a "$mac_r" --transport l2 --stamp kernel --timeout 5000 --count 20 "${options[@]}"
+	start e e "$rant" "${details[@]}" -i "$link_e" -a "$mac_r" --transport l2 --stamp kernel --timeout 5000 --count 20 "${options[@]}"
 	finish e
 	terminate daemon r
 	expect_status e "$3"
 	[ -z "$4" ] || { one_line e && check "e.err ~ $4"; }
 	verdict
 }
-refused="ptp4l \\([0-9]+\\) has this domain on interface '$link_e', .*: give another --ptp-domain at both ends\$"
+refused="ptp4l \\([0-9]+\\) uses this domain on interface '$link_e', .*: give another --ptp-domain at both ends\$"
 beside 'a ptp4l of the same domain is refused' "-i $link_e --domainNumber=127" 1 "$refused" ''
 beside 'a ptp4l of the same domain, by its file' "-f $work/ptp4l.conf" 1 "$refused" '--ptp-domain 44' 44
 beside 'a ptp4l of another domain is not' "-i $link_e" 0 '' ''

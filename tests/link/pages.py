@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What stands on a page beside its text: blocks that are indented by four blanks, or between lines of ```.
+"""Code blocks of a page: indented by four blanks, or between lines of ```.
 
     pages.py list PAGE...         a line for each block: the name of the page without its folder, "|", its first line
     pages.py block PAGE BEGIN     the block whose first line begins with that
-    pages.py shows BLOCK OUTPUT   is each line of the block in the file BLOCK in a line of OUTPUT, in this order? Any number
-                                  stands for any other, and so many blanks for so many others; where a line is "..." others
-                                  are left out. The level of the verdict and its reasons are not compared. Prints the first line that is not there; exit status 1 if one is not.
+    pages.py shows BLOCK OUTPUT   checks that OUTPUT contains each line of the file BLOCK, in this order. Numbers, blanks, the
+                                  level of the verdict and its reasons are not compared; "..." stands for any lines.
+                                  Prints the first missing line, with exit status 1.
 """
 import os
 import re
@@ -15,7 +15,7 @@ NUMBER = re.compile(r"(?<![\w.])[+-]?\d[\d,]*(\.\d+)?(?![\d]*(th\b|\w))\*?")
 
 
 def blocks(path):
-    """Each as its lines. A block ends at a line that is not indented; blank lines within it are of it."""
+    """List of blocks, each a list of lines. A block includes its inner blank lines."""
     found, block, fenced = [], [], False
     with open(path, encoding="utf-8") as f:
         lines = f.read().splitlines() + ["end"]
@@ -52,7 +52,7 @@ def shape_of(line):
 
 
 def missing(shown, output):
-    """The first line of `shown` that is not in its place."""
+    """The first line of `shown` that `output` does not contain in this order, or None."""
     at, gap = 0, True
     have = [shape_of(line) for line in output]
     for line in shown:

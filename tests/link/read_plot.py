@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads what rant-plot has made. Prints a line for each fault.
+"""Checks files of rant-plot. Prints a line for each fault.
 
   read_plot.py svg FILE TEXT...      well-formed, with these texts (~TEXT: a pattern), and with lines
   read_plot.py png FILE              whole, of some size, and not blank
-  read_plot.py html FILE TEXT...     a page that needs nothing else, and can be read without eyes
-  read_plot.py same JSON OTHER       both are read as the same: latency and, of a log, all that it tells
-  read_plot.py rooms FOLDER          what is read of logs and breaches that no run makes at will
-  read_plot.py spoil FILE...         each is read, or refused in one line, whatever is changed in it
+  read_plot.py html FILE TEXT...     a page without other files, and with text alternatives
+  read_plot.py same JSON OTHER       both files are read as the same run
+  read_plot.py rooms FOLDER          logs and breaches with values that are known exactly
+  read_plot.py spoil FILE...         each file with random changes is read, or refused in one line
   read_plot.py corner PNG light|dark
-  read_plot.py frame HTML WIDTH...   prints a page that shows it so wide each, and says by how much it is too wide
+  read_plot.py frame HTML WIDTH...   prints a page that shows HTML at each width, and the px by which it is too wide
+  read_plot.py boxes HTML WIDTH...   prints a page that shows HTML at each width, and the texts of pictures that overlap
 """
 import html
 import html.parser
@@ -130,7 +131,7 @@ def check_html(data, texts):
         fault(f"{len(pictures)} pictures, or one that is not described")
     if any(attributes.get("scope") not in ("col", "row") for tag, attributes in page.tags if tag == "th") or names.count("th") < 10:
         fault("a table has no headings")
-    if names.count("dt") % 6 or not names.count("dt"):
+    if names.count("dt") != (0 if 'aria-label="Runs"' in text else 6):
         fault(f"{names.count('dt')} key figures")
     if "prefers-color-scheme: dark" not in text or 'name="viewport"' not in text:
         fault("it has one theme only, or is not for phones")
@@ -143,12 +144,14 @@ def check_html(data, texts):
 
 
 def plot_rooms():
-    sys.path.insert(0, os.environ.get("PLOT") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../plot"))
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path.insert(0, os.environ.get("PLOT") or os.path.join(here, "../../plot"))
+    sys.path.append(os.path.join(here, "../../python"))
     sys.dont_write_bytecode = True
 
 
 def spoilt(chance, data):
-    """One thing is another."""
+    """The data with one random change."""
     at = chance.randrange(len(data))
     kind = chance.randrange(4)
     if kind == 0:
@@ -233,12 +236,48 @@ def check_stages(runs, path):
     expect("a note of a duplicate", told(read([row, "# SEQ 1 was received again", row])), stages)
     far = (1, 0, 10, 20000110, 20000130, 20000100, 10000040, 10000043, 10000048, 10000060, 20, 20000080, "-")
     run = read([far] * 9000)  # more than a histogram of --report keeps above 1 ms
-    expect("long stages", (told(run)["network_ns"], run.statistics["network_ns"].percentile(50)), (20000080, [20000000, False, 4500]))
+    expect("long stages", (told(run)["network_ns"], run.statistics["network_ns"].percentile(50)), (20000080, [20000080, False, 4500]))
     expect("short stages beside them", run.statistics["remote_nic_to_app_ns"].percentile(50), [3, False, 4500])
     expect("the latency", run.main.pairs, [(20000100, 9000)])
     run = read([row, "# T2_HW is T2_KERNEL from here on", "# T3_HW is T3_KERNEL from here on", row])
     expect("of two kinds", [name for name in told(run) if name.startswith("remote")], [])
     expect("said so too", len(run.notes), 1)
+
+
+def check_split(runs, path):
+    import panels
+    names = ("SEQ", "T1_SW", "T1_HW", "T4_HW", "T4_SW", "RTT", "T2_HW", "T2_SW", "T3_SW", "T3_HW", "RESPONSE", "NETWORK", "FLAGS")
+
+    def row(seq, more):
+        """A sample with more ns in the reflector's program."""
+        return (seq, 0, 10, 110 + more, 130 + more, 100 + more, 40, 43, 48 + more, 60 + more, 20 + more, 80, "-")
+
+    run = runs.read(log_of(path, names, [row(i, i) for i in range(1000)]))
+    found = {one.name: (one.samples, dict(one.stages)["remote_app_processing_ns"], one.whole_ns) for one in panels.splits_of(run)}
+    expect("splits", found, {"typical": (11, 504, 599), "p99": (3, 994, 1089), "worst": (1, 1004, 1099)})
+    for one in panels.splits_of(run):
+        expect(f"the sum of {one.name}", sum(ns for _, ns in one.stages), one.whole_ns + 10 + 20)
+    gap = (5000, 0, 10, 11000, 11020, 10990, 40, None, None, None, None, None, "unknown")
+    run = runs.read(log_of(path, names, [row(i, i) for i in range(1000)] + [gap]))
+    expect("the worst without T3 is a gap", [one.name for one in panels.splits_of(run)], ["typical", "p99"])
+    run = runs.read(log_of(path, names, [row(i, i) for i in range(99)]))
+    expect("few samples have no p99", [one.name for one in panels.splits_of(run)], ["typical", "worst"])
+    run = runs.read(log_of(path, ("SEQ", "T1_HW", "T4_HW", "RTT"), [(i, 0, 100 + i, 100 + i) for i in range(200)]))
+    expect("a log without stages", (panels.splits_of(run), panels.has_stages(run) is None), ([], False))
+
+
+def check_threshold(runs):
+    import panels
+    run = runs.Run("x")
+    run.role, run.figure, run.threshold_on, run.threshold_ns = "emit", "rtt_ns", "rtt_ns", 50
+    rows = [(0, 10, 1, 1, 40), (10, 20, 1, 1, 60), (20, 30, 1, 1, 70)]
+    run.breaches, run.breach_count = [(25, 70)], 9
+    expect("seconds above the threshold", panels.above_threshold(run, rows), [rows[1]])
+    run.breach_count = 1
+    expect("with every breach kept", panels.above_threshold(run, rows), [])
+    from words import without_prefix
+    expect("names", without_prefix(["run-6.12-a.json", "run-6.12-b.json"]), ["a.json", "b.json"])
+    expect("names without a separator", without_prefix(["before.json", "best.json"]), ["before.json", "best.json"])
 
 
 def check_breaches(runs):
@@ -250,11 +289,11 @@ def check_breaches(runs):
     expect("one by a clock that is not known", runs.place_breach(run, part, runs.stamp_to_realtime({"clocks": None}, run)), None)
     expect("one beyond the run", runs.place_breach(run, part, 0), None)
     runs.place_breaches(run, [part, part], 37 * 10**9, 5)
-    expect("of five", (run.breaches, run.breach_count, [text for _, text in run.notes]), ([(2 * 10**9, 7)], 5, ["of 5 breaches the file tells when 1 were"]))
+    expect("of five", (run.breaches, run.breach_count, [text for _, text in run.notes]), ([(2 * 10**9, 7)], 5, ["the file has the time of 1 of 5 breaches"]))
 
 
 def check_drawn(run):
-    """What is drawn is what the file says."""
+    """Compares drawn values with those of the file."""
     import gnuplot
     import panels
     figure = run.main
@@ -271,7 +310,7 @@ def check_drawn(run):
 
 
 def check_thinned():
-    """Of 2000 seconds, 100 of which are missing."""
+    """2000 seconds without 100 of them."""
     import gnuplot
     import panels
     rows = [(i * 10**9, (i + 1) * 10**9, 10 + i % 3, 20 + i, 3000 - i) for i in range(2000) if not 900 <= i < 1000]
@@ -289,6 +328,8 @@ def check_rooms(folder):
     path = os.path.join(folder, "made.csv")
     check_seconds(runs, path)
     check_stages(runs, path)
+    check_split(runs, path)
+    check_threshold(runs)
     check_breaches(runs)
     check_thinned()
     second = {"from_ns": 1, "to_ns": 2, "samples": 100, "p50_ns": 3, "p99_ns": 4, "max_ns": 5}
@@ -329,6 +370,43 @@ def check_corner(data, theme):
         fault(f"the corner is {tuple(rows[1:4])}")
 
 
+# Texts that stand among the curves, each at its line: percentiles of a histogram, the threshold, the whole of a split.
+AMONG_CURVES = r"/^(p[0-9.]+ |threshold |[0-9.]+ [nµm]?s$|[0-9]$)/"
+
+BOXES = """onload = () => document.querySelectorAll("iframe").forEach(frame => {
+const page = frame.contentDocument, faults = [], name = t => t.textContent.trim().slice(0, 40);
+for (const svg of page.querySelectorAll("figure svg")) {
+  const edge = svg.getBoundingClientRect();
+  if (edge.width === 0) continue;
+  const texts = [...svg.querySelectorAll("text")].filter(t => t.textContent.trim()).map(t => [t, t.getBoundingClientRect()]);
+  const meet = (a, b, by) => a.left < b.right - by && b.left < a.right - by && a.top < b.bottom - by && b.top < a.bottom - by;
+  texts.forEach(([t, a], i) => {
+    if (a.left < edge.left - 1 || a.right > edge.right + 1 || a.top < edge.top - 1 || a.bottom > edge.bottom + 1) faults.push("outside: " + name(t));
+    texts.slice(i + 1).forEach(([u, b]) => { if (meet(a, b, 2)) faults.push(name(t) + " over " + name(u)); });
+  });
+  const marked = texts.filter(([t]) => !AMONG_CURVES.test(t.textContent.trim()));
+  for (const path of svg.querySelectorAll("path")) {
+    if (path.closest("defs") || path.getAttribute("d").length < 60) continue;
+    const length = path.getTotalLength(), matrix = path.getScreenCTM();
+    for (let k = 0; k <= 300; k++) {
+      const at = path.getPointAtLength(length * k / 300).matrixTransform(matrix);
+      for (const [t, a] of marked)
+        if (at.x > a.left + 1 && at.x < a.right - 1 && at.y > a.top + 3 && at.y < a.bottom - 3) { faults.push("curve over " + name(t)); k = 999; break; }
+    }
+  }
+  frame.dataset.texts = Number(frame.dataset.texts || 0) + texts.length;
+}
+const found = frame.dataset.texts > 20 ? [...new Set(faults)].join("; ") || "nothing overlaps" : "no texts";
+frame.removeAttribute("srcdoc");
+frame.dataset.told = `wide ${frame.clientWidth}: ${found}`; });"""
+
+
+def boxes(text, widths):
+    text = html.escape(re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text))
+    frames = "".join(f'<iframe style="width:{width}px;height:3000px;border:0" srcdoc="{text}"></iframe>' for width in widths)
+    print(f"<!DOCTYPE html><html><body>{frames}<script>{BOXES.replace('AMONG_CURVES', AMONG_CURVES)}</script></body></html>")
+
+
 def frame(text, widths):
     text = html.escape(re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text))
     frames = "".join(f'<iframe style="width:{width}px;height:3000px;border:0" srcdoc="{text}"></iframe>' for width in widths)
@@ -355,6 +433,8 @@ try:
         check_spoilt([path, *rest])
     elif what == "corner":
         check_corner(read(path), rest[0])
+    elif what == "boxes":
+        boxes(read(path).decode("utf-8"), rest)
     elif what == "frame":
         frame(read(path).decode("utf-8"), rest)
 except Exception as error:

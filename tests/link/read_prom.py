@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads what rant --prometheus and --hgrm have written, the first with the parser of prometheus' own client library, and compares it with
-the JSON of the same run. Prints a line for each fault.
+"""Compares files of rant --prometheus (with the parser of the Prometheus client library) and --hgrm with the JSON of the same run.
+Prints a line for each fault.
 
   read_prom.py JSON PROM HGRM
 """
@@ -14,7 +14,7 @@ from read_json import faults, fault
 
 
 def read_metrics(path):
-    """By the name of a sample and what its labels have beside those that all have."""
+    """Values by name of a sample and its labels other than the common labels."""
     metrics = {}
     with open(path, encoding="utf-8") as file:
         text = file.read()
@@ -48,11 +48,12 @@ def compare_metrics(metrics, data):
                 fault(f"{metric}: {value}, in JSON {packets[row[1]]}")
     if compared < 15:
         fault(f"only {compared} counters could be compared")
-    if metrics[name + "_count", ()] != latency["samples"] or metrics["rant_samples_not_in_histogram_total", ()]:
+    if metrics[name + "_count", ()] != latency["samples"] or metrics["rant_samples_unbinned_total", ()]:
         fault("the histogram has not all samples")
     if round(metrics[name + "_sum", ()] * 1e9) != latency["sum_ns"]:
         fault(f"the sum is {metrics[name + '_sum', ()]} s, in JSON {latency['sum_ns']} ns")
-    values = latency["histogram"]["buckets"] + latency["histogram"]["overflow"]
+    histogram = latency["histogram"]
+    values = histogram["buckets"] + histogram["overflow_buckets" if histogram["overflow_not_kept"] else "overflow"]
     for (metric, labels), value in metrics.items():
         if metric == name + "_bucket":
             edge_ns = float(labels[0][1]) * 1e9

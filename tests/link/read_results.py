@@ -19,8 +19,8 @@ import sys
 sys.path.insert(0, os.path.dirname(__file__))
 import read_json
 
-# What a log cannot tell: the ways between two clocks, and how delays vary that are not of one.
-OF_A_RUN = re.compile(r"  (Forward|Backward|Send|Receive|Response IPDV|Network IPDV|IPDV:|The negative ones|Median and 99th of delays|Not in )")
+# Not in a log: one-way delays between two clocks, and the IPDV of delays between two clocks.
+OF_A_RUN = re.compile(r"  (Forward|Backward|Send|Receive|Response IPDV|Network IPDV|IPDV:|The negative values|Median and 99th of delays|Not in )")
 FIGURES = ("number", "from_ns", "to_ns", "unix_ns", "sent", "lost", "samples", "p50_ns", "p99_ns", "p99_9_ns", "max_ns", "longest_gap_ns",
            "not_in_percentiles", "run", "skipped")
 
@@ -87,7 +87,7 @@ def total(schema, whole, parts):
     all_, each = load(schema, whole), [load(schema, path) for path in parts]
     faults = []
     for name, s in all_["statistics"].items():
-        for kind in ("buckets", "overflow"):
+        for kind in ("buckets", "overflow_buckets", "overflow"):
             want = collections.Counter()
             for run in each:
                 for start, count in run["statistics"].get(name, {"histogram": {kind: []}})["histogram"][kind]:

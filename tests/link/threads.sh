@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Data races: both roles under ThreadSanitizer, with all that other threads do beside a run. Each report of it is a failure, and is shown.
+# Data races: both roles under ThreadSanitizer, with all that other threads do during a run. Each report of ThreadSanitizer is a failure and is printed.
 #
 #   threads.sh build/rant-tsan HOSTILE
 # shellcheck source=tests/link/link.sh
@@ -16,7 +16,7 @@ if ! $sanitized "$rant" --version >/dev/null 2>"$work/tsan.err"; then
 fi
 export as=$sanitized
 
-# Each report, shortened to what it is about.
+# Each report, reduced to its summary.
 no_races() {
 	local file
 
@@ -74,7 +74,7 @@ run 'many sessions, by the clock' "$K -s -l LOG --summary-every 1 --rate-limit 1
 	"$K -s --source-ports 64 --interval 500us -d 2 -l LOG $(all e0)" "$K --source-ports 16 -t 1 -C -d 2 -l LOG" "$U --window 8 -d 2"
 run 'a reflector that sleeps' "$K -l LOG $(all r)" "$K --interval 1.3s --count 3 --synced 1000000 $(all e0)"
 
-# What ends a run: a breach, a signal, and an interface that goes away.
+# Ends of a run: a breach, a signal, an interface that goes away.
 want=2 run 'a breach ends it' "$K -t 0.001 --on-breach exec:true -l LOG $(all r)" "$K -t 0.001 --on-breach exec:true -l LOG $(all e0)"
 
 ends_by() { # NAME COMMAND...

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The packages as a new user meets them. The .deb is built, installed, used and removed in clean roots of Debian 12 and 13, which
-# debootstrap makes of the archive that apt of this machine takes its packages from; lintian looks at it, for 13 by
-# its own rules. The .rpm is built here, and has the same files. Root. All mounts are those of a mount namespace, and go with it.
+# Tests of the packages. The .deb is built, installed, used and removed in clean roots of Debian 12 and 13, which debootstrap
+# makes from the archive of the local apt; lintian checks it, for 13 with the rules of that release. The .rpm is built on this host, and has
+# the same files. Needs root. All mounts are in a mount namespace, and end with it.
 set -uo pipefail
 shopt -s nullglob
 export LC_ALL=C
@@ -11,10 +11,10 @@ export LC_ALL=C
 cd "$(dirname "$0")/../.." || exit 1
 
 releases=([12]=bookworm [13]=trixie)
-STEP_S=600 # what takes longer hangs
+STEP_S=600 # a longer step hangs
 MEMORY_KB=6000000
 
-# In CI nobody reads what was skipped, and make has installed all of it.
+# In CI a skip is a failure: make has installed every tool.
 skip() {
 	[ "${CI:-}" != true ] || { echo "not ok - packages: $*" && exit 1; }
 	echo "ok - packages # SKIP $*"
@@ -27,14 +27,14 @@ for tool in debootstrap lintian rpmbuild rpm2cpio cpio unshare nsenter ip setpri
 done
 [ -n "${PACKAGES_MOUNTS:-}" ] || PACKAGES_MOUNTS=own exec unshare --mount --propagation private "$0" "$@"
 
-# Where apt has the packages of Debian from, or nothing.
+# Prints the Debian archive of the local apt, or nothing.
 archive() {
 	# shellcheck disable=SC2016 # a word of apt-get's
 	apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' 2>/dev/null | head -1
 }
 mirror=$(archive)
 [ -n "$mirror" ] || { apt-get update -q >/dev/null 2>&1 && mirror=$(archive); }
-[ -n "$mirror" ] || skip 'apt of this machine knows no archive of Debian'
+[ -n "$mirror" ] || skip 'apt of this machine has no archive of Debian'
 proxy=
 eval "$(apt-config shell proxy Acquire::http::Proxy)"
 [ -z "$proxy" ] || export http_proxy=$proxy
@@ -57,8 +57,18 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
-# In memory dpkg waits for no disk.
+# In memory, dpkg does not wait for a disk.
 [ "$(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo)" -lt $MEMORY_KB ] || mount -t tmpfs -o mode=755,size=4g none "$work" || exit 1
+
+# Writes the highest use of the file system in memory to FILE, in MB, for as long as it runs.
+watch_memory() { # FILE
+	local used peak=0
+
+	while sleep 0.5; do
+		used=$(df --output=used --block-size=1M "$work" | tail -1)
+		[ "$used" -le "$peak" ] || { peak=${used// /} && echo "$peak" >"$1"; }
+	done
+}
 
 # ---- One line for each test --------------------------------------------------------------------------------------------
 
@@ -73,7 +83,7 @@ judge() {
 	fi
 }
 
-# step NAME COMMAND...: what it prints is shown when it fails.
+# step NAME COMMAND...: its output is printed if it fails.
 step() {
 	local output began=$SECONDS status
 
@@ -86,7 +96,7 @@ step() {
 
 # ---- Roots -------------------------------------------------------------------------------------------------------------
 
-# in_root ROOT COMMAND...: as root, with a machine around it.
+# in_root ROOT COMMAND...: as root in a chroot.
 in_root() {
 	local root=$1
 
@@ -98,36 +108,43 @@ with_machine() { # ROOT
 	mount -t proc none "$1/proc" && mount --bind /dev "$1/dev"
 }
 
-# bare ROOT RELEASE: nothing but what Debian cannot be without, the lists of apt, and what makes groups where systemd is not.
+# bare ROOT RELEASE: the essential packages, the lists of apt, and systemd-sysusers for groups.
 bare() {
 	debootstrap --variant=minbase --include=systemd-standalone-sysusers "$2" "$1" "$mirror" && apt-config dump --format '%f "%v";%n' Acquire >"$1/etc/apt/apt.conf.d/50as-outside" &&
 		echo 'Acquire::Languages "none";' >"$1/etc/apt/apt.conf.d/51no-translations" && cp /etc/resolv.conf /etc/hosts "$1/etc/" &&
 		in_root "$1" apt-get update -q
 }
 
-# With what debian/control names, and nothing else.
-build_in() { # ROOT
-	with_machine "$1" && mkdir "$1/build" && cp -a "$source" "$1/build/" &&
-		in_root "$1" apt-get -q -y --no-install-recommends build-dep "/build/${source##*/}" &&
-		in_root "$1" sh -c "cd '/build/${source##*/}' && dpkg-buildpackage -us -uc"
+# Builds with the packages that debian/control names and no others. PACKAGE gets the .deb, the source and the .changes.
+build_in() { # ROOT PACKAGE
+	with_machine "$1" && mkdir "$1/build" "$2" && cp -a "$source" "$1/build/" &&
+		in_root "$1" apt-get -q -y --no-install-recommends build-dep "/build/${source##*/}" && in_root "$1" apt-get clean &&
+		in_root "$1" sh -c "cd '/build/${source##*/}' && dpkg-buildpackage -us -uc" &&
+		find "$1/build" -maxdepth 1 -type f -exec cp {} "$2/" \;
+}
+
+# A build root holds a compiler, 0.6 GB in the memory of this host: it goes before the clean root gets its packages.
+free_root() { # ROOT
+	umount -R "$1/proc" "$1/dev" && rm -rf --one-file-system "$1"
 }
 
 LINT='lintian --allow-root --fail-on error,warning'
 
-lint_12() { # ROOT
-	$LINT "$1"/build/rant_*.changes
+# By the rules of this host's lintian.
+lint_12() { # ROOT PACKAGE
+	free_root "$1" && $LINT "$2"/rant_*.changes
 }
 
-# By the rules of that release: nothing is built there any more.
-lint_13() { # ROOT
-	in_root "$1" apt-get -q -y --no-install-recommends install lintian && in_root "$1" sh -c "$LINT /build/rant_*.changes"
+# By the rules of Debian 13: its lintian is installed into the root after the build.
+lint_13() { # ROOT PACKAGE
+	in_root "$1" apt-get -q -y --no-install-recommends install lintian && in_root "$1" sh -c "$LINT /build/rant_*.changes" && free_root "$1"
 }
 
 install_in() { # ROOT DEB
 	cp "$2" "$1/root/" && in_root "$1" apt-get -q -y --no-install-recommends install "/root/${2##*/}"
 }
 
-# All that is there, but what keeps count of packages and of what was done, and the files of users as they were before the last change.
+# Lists all files except the databases and logs of packages and the backups of user files.
 contents() { # ROOT
 	(cd "$1" && find . -xdev \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./root -o -path ./tmp -o -path ./run -o \
 		-path './etc/*-' -o -path ./var/cache -o -path ./var/log -o -path ./var/lib/apt -o -path ./var/lib/dpkg \) -prune -o -print | sort)
@@ -169,7 +186,7 @@ as() {
 		setpriv --reuid="$1" --regid="$1" --init-groups env -i --chdir="/home/$1" PATH=/usr/bin:/bin HOME="/home/$1" "${@:3}"
 }
 
-# answers PORT: nobody waits for ever for one that does not open.
+# answers PORT: waits until the port is open, at most 10 s.
 answers() {
 	local tries port
 
@@ -181,40 +198,40 @@ answers() {
 	echo "port $1 is not open after $tries tries"
 }
 
-# As README.Debian says, but for the terminal.
+# The commands of README.Debian, without a terminal.
 let_members_measure() {
 	in_root "$root" dpkg-statoverride --update --add root rant 0750 /usr/bin/rant &&
 		in_root "$root" apt-get -q -y --no-install-recommends install libcap2-bin &&
 		in_root "$root" dpkg-reconfigure rant && in_root "$root" usermod -aG rant member
 }
 
-# page SECTION: the commands in it of rant.1, as who reads it has them.
+# page SECTION: prints the commands in this section of rant.1.
 page() {
 	zcat "$root/usr/share/man/man1/rant.1.gz" | mandoc -Tascii | col -bx | sed -n "/^$1\$/,/^[A-Z]/ s/^ \{11\}\([a-z]\)/\1/p"
 }
 
-# What rant.1 has for those without any privilege, on this link, at that port and for a while.
+# The example of rant.1 for users without privileges, on this link, at that port and with a limit.
 measure() { # USER PORT [OPTION...]
 	local status=0 reflector
 	local -a line words
 
 	mapfile -t line < <(page EXAMPLES | grep -e '--port' |
 		sed "s/\beth\([01]\)\b/veth\1/; s/192\.168\.10\.2/10.77.0.2/; s/--port 8620/--port $2/; s/ -d 10$/ --count 2000/")
-	[ ${#line[@]} -eq 2 ] || echo "rant.1 has ${#line[@]} commands for who has no privilege"
+	[ ${#line[@]} -eq 2 ] || echo "rant.1 has ${#line[@]} commands for users without privileges"
 	read -ra words <<<"${line[0]}"
 	as "$1" far timeout 120 "${words[@]}" --duration 60 >"$root/tmp/reflector" 2>&1 &
 	reflector=$!
 	answers "$2"
 	read -ra words <<<"${line[1]}"
-	as "$1" near "${words[@]}" --timeout 5000 --give-up 60 --json run.json "${@:3}" >"$root/tmp/emitter" 2>&1 || status=$?
+	as "$1" near "${words[@]}" --timeout 5000 --give-up 60 -v --json run.json "${@:3}" >"$root/tmp/emitter" 2>&1 || status=$?
 	wait $reflector || echo "the reflector ended with status $?"
 	[ $status -eq 0 ] || [ $status -eq 3 ] || echo "the emitter ended with status $status"
-	grep -q '^  Recorded  :  2000$' "$root/tmp/emitter" || cat "$root/tmp/emitter" "$root/tmp/reflector"
+	grep -q '^MIN: .* Total Samples: 2000$' "$root/tmp/emitter" || cat "$root/tmp/emitter" "$root/tmp/reflector"
 	[ "$1" = stranger ] || ! grep -h 'not locked' "$root/tmp/emitter" "$root/tmp/reflector"
 	[ -s "$root/home/$1/run.json" ] || echo 'there is no run.json'
 }
 
-# By the commands of the page, for one member, who has nothing before.
+# The commands of the manual page, for one member without rights.
 give_as_page_says() {
 	in_root "$root" sh -c 'gpasswd --delete member rant && chgrp root /usr/bin/rant && chmod 0755 /usr/bin/rant' &&
 		page PRIVILEGES | sed 's/\bNAME\b/member/' >"$root/tmp/commands" &&
@@ -227,7 +244,7 @@ capabilities() {
 
 # ---- One release -------------------------------------------------------------------------------------------------------
 
-# is_of_source COMMAND...: that rant tells the version of the source, and its commit, which is known if the tree has no changes.
+# is_of_source COMMAND...: checks version and commit of rant. The commit is known if the tree has no changes.
 is_of_source() {
 	local said commit
 
@@ -236,7 +253,7 @@ is_of_source() {
 	[[ $said == "rant $version"$'\n'*" $commit"$'\n'* ]] || echo "it is not of $version, commit $commit: $said"
 }
 
-# What a user does first.
+# First commands of a user.
 looks_right() {
 	is_of_source in_root "$root" rant
 	[[ $(in_root "$root" rant-config --help) == *--undo* ]] || echo 'rant-config --help has no --undo'
@@ -283,7 +300,7 @@ use() { # RELEASE DEB
 	judge "$name nothing of it is left" "$(diff "$work/$1/before" "$work/$1/after"; ls -d "$root/var/log/rant" 2>/dev/null)"
 }
 
-# was_enabled ROOT: what is left of an instance of the unit.
+# was_enabled ROOT: makes the links and the log of an enabled instance of the unit.
 was_enabled() {
 	local wants=$1/etc/systemd/system/sys-subsystem-net-devices-eth1.device.wants
 
@@ -292,7 +309,7 @@ was_enabled() {
 	echo log >"$1/var/log/rant/eth1.log"
 }
 
-# pretends_systemd RUN BIN FILE: systemd runs, and what it is told is in FILE.
+# pretends_systemd RUN BIN FILE: a systemctl that writes its arguments to FILE.
 pretends_systemd() {
 	mkdir -p "$1/systemd/system" "$2"
 	printf '#!/bin/sh\necho "$*" >>%s\n' "$3" >"$2/systemctl" && chmod 755 "$2/systemctl"
@@ -302,12 +319,12 @@ stopped_all() { # FILE
 	grep -q 'stop rant-reflect@\*\.service$' "$1" || cat "$1" 2>&1
 }
 
-# bounded CAPABILITY...: whether root runs rant where the bounding set has these alone, as in a unit of systemd.
+# bounded CAPABILITY...: true if root can run rant with only these capabilities in the bounding set, as in a systemd unit.
 bounded() {
 	in_root "$root" setpriv --no-new-privs --bounding-set="-all$(printf ',+%s' "${@,,}" | sed 's/cap_//g')" rant --version >/dev/null 2>&1
 }
 
-# With capabilities of its file the standing reflector starts if its unit gets the line of docs/standing.md, and only then.
+# With file capabilities the standing reflector starts only if its unit has the line of docs/standing.md.
 stands() {
 	local -a unit line
 
@@ -318,7 +335,7 @@ stands() {
 	! bounded "${unit[@]}" || echo "rant runs with ${unit[*]}: the page needs no such line"
 }
 
-# lacks LINE: what the doctor tells a member; also what these capabilities are not enough for, and nothing that they are for.
+# lacks LINE: the doctor prints this line for a member, and those for missing and sufficient rights.
 lacks() {
 	local all line
 
@@ -334,20 +351,20 @@ release() { # RELEASE
 	mkdir "$work/$1"
 	step "$name debootstrap makes a clean root" bare "$work/$1/clean" "${releases[$1]}" || return
 	cp -a "$work/$1/clean" "$work/$1/build"
-	step "$name the package is built with what debian/control names" build_in "$work/$1/build" || return
-	deb=("$work/$1/build/build"/rant_*.deb)
-	step "$name lintian finds nothing in source and package" "lint_$1" "$work/$1/build"
+	step "$name the package is built with what debian/control names" build_in "$work/$1/build" "$work/$1/package" || return
+	deb=("$work/$1/package"/rant_*.deb)
+	step "$name lintian finds nothing in source and package" "lint_$1" "$work/$1/build" "$work/$1/package"
 	use "$1" "${deb[0]}"
 }
 
 # ---- The other package -------------------------------------------------------------------------------------------------
 
-# Without folders and pages, which each of them has in a place of its own; zsh of Debian has its functions elsewhere.
+# Without folders and documents, whose paths differ; Debian has another folder for functions of zsh.
 files_of() {
 	sed -E 's/^\.//; /\/$/d; \#^/usr/share/(doc|licenses|lintian)/#d; s/\.gz$//; s#zsh/vendor-completions#zsh/site-functions#' | sort
 }
 
-# Folders of these names stand for those of this machine.
+# These folders are mounted over /etc and /run of this machine.
 removed_rpm() {
 	local there=$work/rpm/removed
 
@@ -379,16 +396,20 @@ began=$SECONDS
 judge 'the source is there' "$(packaging/make.sh source "$work/source" 2>&1)" || exit 1
 source=$(echo "$work"/source/rant-*[0-9]) version=${source##*/rant-}
 export source mirror LINT
-export -f bare build_in in_root install_in lint_12 lint_13 give_as_page_says let_members_measure page with_machine
+export -f bare build_in in_root install_in free_root lint_12 lint_13 give_as_page_says let_members_measure page with_machine
+[ "$(stat -f -c %T "$work")" != tmpfs ] || { watch_memory "$work/peak" & started+=($!); }
 rpm >"$work/rpm.out" 2>&1 &
+jobs=($!)
 for number in "${!releases[@]}"; do
 	release "$number" >"$work/$number.out" 2>&1 &
+	jobs+=($!)
 done
-wait
+wait "${jobs[@]}"
 {
 	cat "$work"/1?.out "$work/rpm.out"
-	judge 'the .rpm has the files of the .deb' "$(diff <(dpkg-deb --fsys-tarfile "$work"/12/build/build/rant_*.deb | tar -t | files_of) \
+	judge 'the .rpm has the files of the .deb' "$(diff <(dpkg-deb --fsys-tarfile "$work"/12/package/rant_*.deb | tar -t | files_of) \
 		"$work/rpm/files" 2>&1)"
 } | tee "$work/results"
 echo "# $((SECONDS - began)) s"
+[ ! -s "$work/peak" ] || echo "# at most $(<"$work/peak") MB of 4096 MB in memory were used"
 ! grep -q '^not ok ' "$work/results"

@@ -13,7 +13,7 @@
 #define A E, "-a", "10.0.0.1"
 
 static const char *const bad[][ARGS] = {
-	/* Files are read: nothing of a run fits to that. */
+	/* --report and --compare exclude options of a run. */
 	{ "--report" },
 	{ "--compare" },
 	{ "--compare", "a" },
@@ -25,6 +25,8 @@ static const char *const bad[][ARGS] = {
 	{ "--compare", "a", "b", "-H" },
 	{ "--compare", "a", "b", "--jsonl", "c" },
 	{ "--report", "a", "--tolerance", "5%" },
+	{ "--report", "a", "--anyway" },
+	{ "--report", "a", "--strict" },
 	{ "--tolerance", "5" },
 	{ "--tolerance", "" },
 	{ "--tolerance", "%" },
@@ -65,7 +67,7 @@ static const char *const bad[][ARGS] = {
 	{ "-i", "eth0", "-d", "1h30m" },
 	{ "-i", "eth0", "-d", "-5m" },
 	{ "-i", "eth0", "-d", "3650.000000001d" },
-	/* 2^64 ns, and 2^64 days: small after wrapping around. */
+	/* 2^64 ns and 2^64 days would be small after an overflow. */
 	{ "-i", "eth0", "-d", "18446744073.709551617s" },
 	{ "-i", "eth0", "-d", "18446744073709551617d" },
 	{ "-i", "eth0", "-t", "1.5ns" },
@@ -75,6 +77,10 @@ static const char *const bad[][ARGS] = {
 	{ "-i", "eth0", "-p", "1.0001ms" },
 	{ "-i", "eth0", "-p", "1000001us" },
 	{ "-i", "eth0", "-w", "5ms" },
+	{ "-i", "eth0", "-d", "5 min" },
+	{ "-i", "eth0", "-d", "5sec" },
+	{ "-i", "eth0", "--count", "1e6" },
+	{ "-i", "eth0", "--count", "1.5e+3" },
 	{ "-i", "eth0", "-d", "nan" },
 	{ "-i", "eth0", "-d", "inf" },
 	{ "-i", "eth0", "-d", "1,5" },
@@ -88,11 +94,11 @@ static const char *const bad[][ARGS] = {
 	{ "-i", "eth0", "-t", "0x10" },
 	{ "-i", "eth0", "-t", "0" },
 	{ "-i", "eth0", "-t", "0.000" },
-	/* 2^63, 2^64, 2^64 + 5: each would be small after wrapping around. */
+	/* 2^63, 2^64 and 2^64 + 5 would be small after an overflow. */
 	{ "-i", "eth0", "-w", "9223372036854775808" },
 	{ "-i", "eth0", "-w", "18446744073709551616" },
 	{ "-i", "eth0", "-w", "18446744073709551621" },
-	/* Wraps around to 4 before its last digit. */
+	/* Overflows to 4 before its last digit. */
 	{ "-i", "eth0", "-w", "184467440737095516205" },
 	{ "-i", "eth0", "-d", "18446744074" },
 	{ "-i", "eth0", "-b", "0" },
@@ -104,7 +110,7 @@ static const char *const bad[][ARGS] = {
 	{ "-i", "eth0", "-d", "\303\251" },
 	{ "-i", "eth0", "-d", "5", "-d", "5x", "-d", "5" },
 
-	/* Missing arguments, by both names. The ranges stand here once more, by hand. */
+	/* Missing arguments, by both names; the golden file shows the ranges. */
 	{ "-i" },
 	{ "--interface" },
 	{ "-i", "eth0", "-a" },
@@ -141,6 +147,8 @@ static const char *const bad[][ARGS] = {
 	{ A, "--size", "43" },
 	{ E, "--dscp", "-1" },
 	{ E, "--dscp", "64" },
+	{ E, "--dscp", "FOO" },
+	{ E, "--dscp", "" },
 	{ E, "--dscp", "e" },
 	{ E, "--dscp", "CS8" },
 	{ E, "--dscp", "CS" },
@@ -170,6 +178,9 @@ static const char *const bad[][ARGS] = {
 	{ E, "-l", "f", "--log-last", "0.099" },
 	{ E, "-l", "f", "--log-last", "86400.001" },
 	{ E, "--summary-every", "10", "-q" },
+	{ E, "--every", "1", "-q" },
+	{ E, "--every", "0.099" },
+	{ E, "--color", "red" },
 	{ E, "-l", "f", "--log-rotate" },
 	{ E, "-l", "f", "--log-rotate", "" },
 	{ E, "-l", "f", "--log-rotate", "k,5" },
@@ -232,7 +243,7 @@ static const char *const bad[][ARGS] = {
 	{ "-i", "eth0", "--stamp=User" },
 	{ "-i", "eth0", "-l", "" },
 
-	/* What is no option, or not clearly one. */
+	/* Unknown and ambiguous options. */
 	{ "-i", "eth0", "--bogus" },
 	{ "-i", "eth0", "--bogus=5" },
 	{ "-i", "eth0", "--=5" },
@@ -245,6 +256,7 @@ static const char *const bad[][ARGS] = {
 	{ "-i", "eth0", "--bogus" },
 	{ "-i", "eth0", "-A" },
 	{ "-i", "eth0", "-c" },
+	{ "-n", "5" },
 	{ "-i", "eth0", "-x" },
 	{ "-i", "eth0", "-qx" },
 	{ "-i", "eth0", "-:" },
@@ -257,8 +269,17 @@ static const char *const bad[][ARGS] = {
 	{ "-i", "eth0", "--no=5" },
 	{ "-i", "eth0", "--quiet=5" },
 	{ "-i", "eth0", "--hug=" },
-	{ "-i", "eth0", "more" },
-	{ "more", "-i", "eth0" },
+	{ "-i", "eth0", "more", "less" },
+	{ "more", "-i", "eth0", "-a", "10.0.0.1" },
+	{ "10.0.0.1", "--once" },
+	{ "--transport", "l2", "02:00:00:00:00:01" },
+	{ "fe80::1" },
+	{ "10.0.0.1:862" },
+	{ "a.host:8620", E },
+	{ E, "-a", "[2001:db8::1]:862" },
+	{ "--interval", "1", "ms", "10.0.0.1" },
+	{ "10.0.0.1", "--duration=5", "min" },
+	{ A, "-d5", "s" },
 	{ "-i", "eth0", "-q", "5" },
 	{ "-i", "eth0", "--", "-H" },
 	{ "-i", "eth0", "--", "-h" },

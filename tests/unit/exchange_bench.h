@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The bench of the tests of the measuring loop: a run against the fake kernel, and what is held together after it: the
- * account of the room, that of the fake, the identities of result/account.h, and the truth about every record. The
- * rooms are linked; a test that calls statics of one includes it, and then takes as long to compile as that.
+ * Bench for tests of the measuring loop: a run against the fake kernel, and the checks after it: the
+ * counters of the module, those of the fake, the identities of result/account.h, and every record against
+ * the truth. The modules are linked; a test that calls static functions of a module includes it, at the
+ * cost of compiling it.
  */
 #ifndef EXCHANGE_BENCH_H
 #define EXCHANGE_BENCH_H
@@ -20,7 +21,7 @@
 #include "result/log.h"
 #include "measure/rules.h"
 #include "measure/sample.h"
-#include "measure/witness.h"
+#include "measure/tx_match.h"
 #include "options.h"
 #include "wire/hmac.h"
 #include "wire/packet.h"
@@ -31,13 +32,13 @@
 
 #include <sys/stat.h>
 
-#define PACKETS 40 /* of most runs */
+#define PACKETS 40 /* in most runs */
 #define CLOSING PACKETS /* the number of the probe after the last */
 #define TIMEOUT_NS (5 * NS_PER_MS)
 #define OVERFLOW_NS (100 * NS_PER_US)
 #define LOG_RECORDS 8192
 #define THRESHOLD_NS 20000
-#define BEGIN_NS (1000 * NS_PER_S) /* of the fake, CLOCK_MONOTONIC */
+#define BEGIN_NS (1000 * NS_PER_S) /* CLOCK_MONOTONIC of the fake */
 
 static struct bench {
 	struct options options;
@@ -49,7 +50,7 @@ static struct bench {
 	_Atomic int stop;
 	void *histogram_memory;
 	struct sample record[LOG_RECORDS]; /* memory of the log: see logged() */
-	/* What the hooks saw. */
+	/* Observations of the hooks. */
 	unsigned breach_calls, silence_calls;
 	uint64_t recorded_at_breach, logged_at_breach;
 	struct sample first_breach;
@@ -62,23 +63,24 @@ static struct bench {
 	struct packet_plan plan;
 	unsigned want_tos_calls;
 	uint64_t accidents_max;
-	bool exact_directions; /* nothing happens that makes them ambiguous: wire/sequence.h says what does */
-	/* A relation that is told exact, and its bound. */
-	int64_t placed_bound_ns;
+	bool exact_directions; /* no event makes the directions ambiguous, see wire/sequence.h */
+	/* A relation that is reported as exact, and its bound. */
+	int64_t converted_bound_ns;
 } b;
 
-/* What the loop may only do when it is given a pointer. The calls go on to the real rooms, but for those to pmc.c. */
+/* Calls that the loop may make only with a given pointer. They are forwarded to the real modules, except
+ * those to pmc.c. */
 static struct {
-	unsigned placed, added, begun_there, begun, ended, accounted;
+	unsigned converted, added, begun_remote, begun, ended, accounted;
 	bool is_begun, is_counted; /* between begin and end; between a good end and the account of it */
-	unsigned every; /* pmc_end() fails for all but every so many */
+	unsigned every; /* pmc_end() fails except in each call of this period */
 	bool slow[PACKETS + 1];
 	int64_t counted_of[PACKETS + 1]; /* the packet */
 	uint64_t sends_at_begin, sends_before, delta_of;
 	bool peer_is_real;
 	/* Which exchange contradicts the others, from 1 on, and of which on nothing is believed. */
-	unsigned contradicts_there, contradicts_back, unsettled_from, unsettled_to;
-	int64_t peer_ns[PACKETS + 1][4]; /* the closing one too */
+	unsigned contradicts_remote, contradicts_back, unsettled_from, unsettled_to;
+	int64_t peer_ns[PACKETS + 1][4]; /* including the closing probe */
 } hook;
 
 static struct clock_watch clocks;
@@ -90,38 +92,39 @@ bool __wrap_clock_to_phc(const struct clock_watch *c, int64_t realtime_ns, int64
 bool __wrap_clock_to_phc(const struct clock_watch *c, int64_t realtime_ns, int64_t *phc_ns, int64_t *bound_ns)
 {
 	assert_ptr_equal(c, &clocks);
-	hook.placed++;
+	hook.converted++;
 	return __real_clock_to_phc(c, realtime_ns, phc_ns, bound_ns);
 }
 
-bool __real_clock_peer_there(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns,
-			     const struct clock_peer_moment *moment);
-bool __wrap_clock_peer_there(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns,
-			     const struct clock_peer_moment *moment);
-bool __wrap_clock_peer_there(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns, const struct clock_peer_moment *moment)
+bool __real_clock_peer_forward(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns,
+			       const struct clock_peer_moment *moment);
+bool __wrap_clock_peer_forward(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns,
+			       const struct clock_peer_moment *moment);
+bool __wrap_clock_peer_forward(struct clock_peer *p, int64_t t1_ns, int64_t t2_ns,
+			       const struct clock_peer_moment *moment)
 {
 	assert_ptr_equal(p, &peer);
 	if (hook.peer_is_real)
-		return __real_clock_peer_there(p, t1_ns, t2_ns, moment);
-	/* The times of one exchange before those of the next. */
-	assert_int_equal(hook.begun_there++, hook.added);
+		return __real_clock_peer_forward(p, t1_ns, t2_ns, moment);
+	/* The times of an exchange are before those of the next. */
+	assert_int_equal(hook.begun_remote++, hook.added);
 	assert_true(hook.added <= PACKETS);
 	hook.peer_ns[hook.added][0] = t1_ns;
 	hook.peer_ns[hook.added][1] = t2_ns;
 	peer.unsettled = hook.added >= hook.unsettled_from && hook.added < hook.unsettled_to;
-	return hook.added + 1 != hook.contradicts_there;
+	return hook.added + 1 != hook.contradicts_remote;
 }
 
-bool __real_clock_peer_back(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns);
-bool __wrap_clock_peer_back(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns);
-bool __wrap_clock_peer_back(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns)
+bool __real_clock_peer_backward(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns);
+bool __wrap_clock_peer_backward(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns);
+bool __wrap_clock_peer_backward(struct clock_peer *p, int64_t t3_ns, int64_t t4_ns)
 {
 	assert_ptr_equal(p, &peer);
 	if (hook.peer_is_real) {
 		hook.added++;
-		return __real_clock_peer_back(p, t3_ns, t4_ns);
+		return __real_clock_peer_backward(p, t3_ns, t4_ns);
 	}
-	assert_int_equal(hook.added + 1, hook.begun_there);
+	assert_int_equal(hook.added + 1, hook.begun_remote);
 	hook.peer_ns[hook.added][2] = t3_ns;
 	hook.peer_ns[hook.added++][3] = t4_ns;
 	return hook.added != hook.contradicts_back;
@@ -145,10 +148,10 @@ bool __wrap_pmc_end(struct pmc *p)
 {
 	assert_ptr_equal(p, &pmc);
 	assert_true(hook.is_begun);
-	assert_int_equal(fake.send_calls, hook.sends_at_begin + 1); /* the one exchange, with its send */
+	assert_int_equal(fake.send_calls, hook.sends_at_begin + 1); /* the first exchange, with its send */
 	hook.is_begun = false;
 	hook.is_counted = hook.ended++ % (hook.every ? hook.every : 1) == 0;
-	/* What is counted now is of the packet that was sent last, or of none that was sent. */
+	/* The counters now belong to the last sent packet, or to none. */
 	hook.delta_of = fake.sends == hook.sends_before ? UINT64_MAX : fake.sends - 1;
 	return hook.is_counted;
 }
@@ -168,7 +171,7 @@ int socket_want_tos(struct channel *c)
 {
 	assert_ptr_equal(c, &b.channel);
 	b.want_tos_calls++;
-	c->tos_wanted = fake.tos_told = true;
+	c->tos_wanted = fake.tos_reported = true;
 	return 0;
 }
 
@@ -220,14 +223,14 @@ static inline void bench_place(enum role role)
 	if (!b.histogram_memory)
 		b.histogram_memory = malloc(bytes);
 	memset(b.histogram_memory, 0, bytes);
-	histogram_place(&b.histogram, b.histogram_memory);
+	histogram_assign(&b.histogram, b.histogram_memory);
 	/* So that both kinds are used. */
-	log_place(&b.log, b.record, LOG_RECORDS, false, role == ROLE_EMIT);
+	log_assign(&b.log, b.record, LOG_RECORDS, false, role == ROLE_EMIT);
 	bench_sessions(SESSIONS_MAX, 0);
 }
 
-/* A run in which nothing goes wrong; the test changes what it is about. An emitter ends by its count, a reflector when
- * nothing comes any more. */
+/* A run without faults, which the test changes. An emitter ends by its count, a reflector when no more
+ * packets arrive. */
 static inline void bench_start(enum role role, enum source wire)
 {
 	void *memory = b.histogram_memory;
@@ -240,8 +243,8 @@ static inline void bench_start(enum role role, enum source wire)
 				      .overflow_ns = OVERFLOW_NS, .bucket_ns = NS_PER_US, .stamp = wire, .plain = true,
 				      .ttl = FAKE_TTL, .dscp = -1, .synced_ns = -1 };
 	b.plan = (struct packet_plan){ .ssid = FAKE_SSID };
-	b.channel.at = &b.channel.lane[0];
-	b.channel.lanes = b.channel.listeners = 1;
+	b.channel.at = &b.channel.peer_socket[0];
+	b.channel.peer_sockets = b.channel.listeners = 1;
 	b.channel.at->fd = FAKE_FD;
 	b.channel.stray_fd = -1;
 	b.channel.wire = wire;
@@ -263,7 +266,7 @@ static inline void bench_start(enum role role, enum source wire)
 		fake.idle_stop_ns = 4 * TIMEOUT_NS;
 }
 
-/* A run in which everything is asked for that a reflector can tell. */
+/* A run that requests everything that a reflector can report. */
 static inline void bench_join(enum role role, enum source wire)
 {
 	bench_start(role, wire);
@@ -273,7 +276,7 @@ static inline void bench_join(enum role role, enum source wire)
 	b.exact_directions = true;
 }
 
-/* Skips the test where there is no libcrypto. */
+/* Skips the test without libcrypto. */
 static inline struct hmac *bench_open_key(void)
 {
 	char path[] = "/tmp/bench_key.XXXXXX";
@@ -313,25 +316,25 @@ static inline uint64_t follow_up(enum follow_up how)
 
 /* ---- Stages ------------------------------------------------------------------------------------------------------ */
 
-/* By hand, from the picture of an exchange, with stamps on the wire: (to - from) - (less_to - less_from). */
+/* Calculated by hand, with wire timestamps: (to - from) - (less_to - less_from). */
 static const struct by_hand {
 	uint8_t from, to, less_from, less_to;
 	uint8_t bound;
 	bool inside, user, peer;
 } stages_by_hand[2][STAGES] = {
 	[ROLE_EMIT] = {
-		{ 0, 1, 0, 0, BOUND_HERE, false, true, false },
-		{ 2, 3, 0, 0, BOUND_HERE, false, true, false },
+		{ 0, 1, 0, 0, BOUND_LOCAL, false, true, false },
+		{ 2, 3, 0, 0, BOUND_LOCAL, false, true, false },
 		{ 4, 7, 0, 0, BOUND_NONE, false, false, true },
 		{ 1, 2, 4, 7, BOUND_NONE, true, false, true },
-		{ 4, 5, 0, 0, BOUND_THERE, true, true, true },
-		{ 5, 6, 0, 0, BOUND_THERE, true, true, true },
-		{ 6, 7, 0, 0, BOUND_THERE, true, true, true },
+		{ 4, 5, 0, 0, BOUND_REMOTE, true, true, true },
+		{ 5, 6, 0, 0, BOUND_REMOTE, true, true, true },
+		{ 6, 7, 0, 0, BOUND_REMOTE, true, true, true },
 	},
 	[ROLE_REFLECT] = {
-		{ 0, 1, 0, 0, BOUND_HERE, true, true, false },
-		{ 2, 3, 0, 0, BOUND_HERE, true, true, false },
-		{ 1, 2, 0, 0, BOUND_HERE, true, true, false },
+		{ 0, 1, 0, 0, BOUND_LOCAL, true, true, false },
+		{ 2, 3, 0, 0, BOUND_LOCAL, true, true, false },
+		{ 1, 2, 0, 0, BOUND_LOCAL, true, true, false },
 	},
 };
 
@@ -341,10 +344,10 @@ static inline void bench_stages(enum role role, enum source wire)
 	bench_start(role, wire);
 	b.options.sw_timestamps = true;
 	for (int i = 0; i < STAGES; i++) {
-		size_t bytes = histogram_layout(&b.stage[i], OVERFLOW_NS, 1, HISTOGRAM_PART_STORE);
+		size_t bytes = histogram_layout(&b.stage[i], OVERFLOW_NS, 1, HISTOGRAM_OVERFLOW_STORE);
 
 		b.stage_memory[i] = calloc(1, bytes);
-		histogram_place(&b.stage[i], b.stage_memory[i]);
+		histogram_assign(&b.stage[i], b.stage_memory[i]);
 		if (stages_by_hand[role][i].from != stages_by_hand[role][i].to)
 			b.x.result.stage[i] = &b.stage[i];
 	}
@@ -364,7 +367,7 @@ static inline bool stage_by_hand(const struct sample *s, const struct by_hand *s
 
 	if (stage->from == stage->to || !s->source[stage->from] || !s->source[stage->to])
 		return false;
-	if (stage->bound == BOUND_THERE && !s->one_scale)
+	if (stage->bound == BOUND_REMOTE && !s->same_timebase)
 		return false;
 	*value_ns = ns[stage->to] - ns[stage->from];
 	if (stage->less_from == stage->less_to)
@@ -373,7 +376,8 @@ static inline bool stage_by_hand(const struct sample *s, const struct by_hand *s
 	return s->source[stage->less_from] && s->source[stage->less_to];
 }
 
-/* Each number that a reflector received again has a mark, as long as there is room. What is left are the records. */
+/* Each duplicated request number at a reflector has a mark, as long as the ring has space. The rest are the
+ * records. */
 static inline void take_marks_out(void)
 {
 	uint64_t records = 0, marks = 0;
@@ -391,7 +395,7 @@ static inline void take_marks_out(void)
 	b.log.ready -= log_ready(&b.log) - records;
 }
 
-/* From the log, which holds every recorded sample: what should be in the histogram of a stage. */
+/* Expected histogram of a stage, from the log, which holds every recorded sample. */
 static inline void check_stage(int i)
 {
 	const struct histogram *h = &b.stage[i];
@@ -445,7 +449,7 @@ static inline bool same_account(const char *what, const struct fake_account *got
 	X(follow_up[FOLLOW_UP_THERE])
 	X(follow_up[FOLLOW_UP_LOST])
 	X(follow_up[FOLLOW_UP_UNKNOWN])
-	X(follow_up[FOLLOW_UP_UNTOLD])
+	X(follow_up[FOLLOW_UP_UNREPORTED])
 	X(follow_up[FOLLOW_UP_MIXED])
 	X(follow_up[FOLLOW_UP_END])
 	X(follow_up[FOLLOW_UP_STEPPED])
@@ -519,7 +523,7 @@ static inline void relate_clocks(int64_t at_ns, int64_t bound_ns, double rate_bo
 	s->rate_bound = rate_bound;
 	s->growth[0] = s->growth[1] = CLOCK_USELESS_NS + 1;
 	b.x.clocks = &clocks;
-	b.placed_bound_ns = bound_ns;
+	b.converted_bound_ns = bound_ns;
 }
 
 /* The bound that relate_clocks() made is of no use after more than a second. */
@@ -529,27 +533,27 @@ static inline bool has_place(int64_t user_ns)
 }
 
 /* For the fake: by the offset of its clocks, and the bound that the relation was given. */
-static inline bool place_by_hand(int64_t real_ns, int64_t *placed_ns, int64_t *bound_ns)
+static inline bool place_by_hand(int64_t real_ns, int64_t *converted_ns, int64_t *bound_ns)
 {
-	*placed_ns = real_ns - fake_real_ns(0) + fake_wire_ns(0);
-	*bound_ns = b.placed_bound_ns + 2 +
+	*converted_ns = real_ns - fake_real_ns(0) + fake_wire_ns(0);
+	*bound_ns = b.converted_bound_ns + 2 +
 		    (int64_t)((double)llabs(real_ns - clocks.slot[0].at_ns) * clocks.slot[0].rate_bound);
 	return has_place(real_ns);
 }
 
-/* What should be in the record of a time of user space. */
+/* Expected user-space time in the record. */
 static inline void check_user_time(const struct sample *s, unsigned at, int64_t user_ns, bool wanted)
 {
-	bool there = wanted && (!b.x.clocks || has_place(user_ns));
+	bool remote = wanted && (!b.x.clocks || has_place(user_ns));
 
 	check_time(s, at, b.x.clocks ? user_ns - fake_real_ns(0) + fake_wire_ns(0) : user_ns,
-		   there ? SOURCE_USER : SOURCE_NONE);
+		   remote ? SOURCE_USER : SOURCE_NONE);
 }
 
-/* Of a sample with stamps on the wire: are the times of user space where they belong? */
+/* True if the user-space times of a sample with wire timestamps are in order. */
 static inline bool is_in_order(const struct fake_packet *p, bool emit, bool rx_user)
 {
-	const int64_t slack_ns = b.x.clocks ? b.placed_bound_ns + 2 : 0;
+	const int64_t slack_ns = b.x.clocks ? b.converted_bound_ns + 2 : 0;
 	int64_t tx_ns = p->tx_user_ns, rx_ns = p->rx_user_ns, bound_ns;
 
 	if (!b.channel.tx_stamps || (b.channel.wire == SOURCE_HARDWARE && !b.x.clocks))
@@ -563,12 +567,13 @@ static inline bool is_in_order(const struct fake_packet *p, bool emit, bool rx_u
 
 static inline const char *follow_up_name(unsigned how)
 {
-	static const char *const names[] = { "NONE", "THERE", "LOST", "UNKNOWN", "UNTOLD", "MIXED", "END", "STEPPED" };
+	static const char *const names[] = { "NONE", "COMPLETE", "LOST", "UNKNOWN", "UNREPORTED", "MIXED", "END",
+		"STEPPED" };
 
 	return how < COUNT_OF(names) ? names[how] : "?";
 }
 
-/* Are the times of its user space between the stamps there? */
+/* True if the peer's user-space times are between its timestamps. */
 static inline bool users_in_order(const struct fake_reply *r, bool joined)
 {
 	if (r->t2_user && !r->no_clock && r->t2_user_ns > r->t3_ns)
@@ -579,26 +584,26 @@ static inline bool users_in_order(const struct fake_reply *r, bool joined)
 }
 
 /* The times of the other host: those of the reply to this probe, or none. */
-static inline void check_there(const struct sample *s, const struct fake_packet *p)
+static inline void check_remote(const struct sample *s, const struct fake_packet *p)
 {
 	const struct fake_reply *r = &p->reply;
 	bool joined = p->follow_up == FOLLOW_UP_THERE;
 
 	if (s->follow_up != p->follow_up)
 		fail_msg("#%u: %s, not %s", s->seq, follow_up_name(s->follow_up), follow_up_name(p->follow_up));
-	/* What contradicts itself is taken out whole. */
+	/* Contradicting times are removed completely. */
 	const bool out = p->follow_up == FOLLOW_UP_STEPPED, in_order = users_in_order(r, joined);
 
-	check_time(s, THERE + REFLECT_T2_WIRE, r->t2_ns, out ? SOURCE_NONE : r->t2_source);
-	check_time(s, THERE + REFLECT_T2_USER, r->t2_user_ns, r->t2_user && !out ? SOURCE_USER : SOURCE_NONE);
-	check_time(s, THERE + REFLECT_T3_USER, r->t3_ns, r->no_clock || out ? SOURCE_NONE : SOURCE_USER);
-	check_time(s, THERE + REFLECT_T3_WIRE, r->t3_wire_ns, joined ? r->t2_source : SOURCE_NONE);
-	assert_int_equal(s->one_scale, r->on_scale && (out || in_order));
+	check_time(s, REMOTE + REFLECT_T2_WIRE, r->t2_ns, out ? SOURCE_NONE : r->t2_source);
+	check_time(s, REMOTE + REFLECT_T2_USER, r->t2_user_ns, r->t2_user && !out ? SOURCE_USER : SOURCE_NONE);
+	check_time(s, REMOTE + REFLECT_T3_USER, r->t3_ns, r->no_clock || out ? SOURCE_NONE : SOURCE_USER);
+	check_time(s, REMOTE + REFLECT_T3_WIRE, r->t3_wire_ns, joined ? r->t2_source : SOURCE_NONE);
+	assert_int_equal(s->same_timebase, r->on_scale && (out || in_order));
 	assert_int_equal(s->off_scale, r->off_scale || (!out && !in_order));
 }
 
-/* Of the figures that need no clocks that agree, and of which only both stamps of the peer tell. */
-static inline void check_figures(const struct sample *s, const struct fake_packet *p)
+/* Metrics that need no common clock, and are calculated from both timestamps of the peer only. */
+static inline void check_metrics(const struct sample *s, const struct fake_packet *p)
 {
 	const int64_t response_ns = p->reply.t3_wire_ns - p->reply.t2_ns;
 	int64_t value_ns;
@@ -626,11 +631,11 @@ static inline void check_sample(const struct sample *s)
 	assert_int_equal(s->seq, p->seq);
 	assert_int_equal(s->latency_ns, p->latency_ns);
 	if (emit) {
-		check_there(s, p);
-		check_figures(s, p);
+		check_remote(s, p);
+		check_metrics(s, p);
 	}
-	/* Where the clocks were set in between, the times of user space are on the wrong side of the stamps, and taken
-	 * out. */
+	/* If the clocks were stepped in between, the user-space times are on the wrong side of the
+	 * timestamps, and removed. */
 	const bool in_order = is_in_order(p, emit, rx_user);
 
 	check_user_time(s, emit ? EMIT_T1_USER : REFLECT_T3_USER, p->tx_user_ns, in_order);
@@ -645,53 +650,53 @@ static inline int64_t took_ns(const struct sample *s, int from, int to)
 	return s->time_ns[to] - s->time_ns[from];
 }
 
-/* without_ns: what each of the two took that is not in it. */
-static inline void add_variation(struct variation_figure *f, const struct sample *s, const struct sample *before,
-				 int from, int to,
-				 int64_t without_ns, int64_t without_before_ns)
+/* without_ns: the time excluded from each. */
+static inline void add_ipdv(struct ipdv_metric *f, const struct sample *s, const struct sample *before,
+			    int from, int to,
+			    int64_t without_ns, int64_t without_before_ns)
 {
 	const int64_t by_ns = took_ns(s, from, to) - without_ns - (took_ns(before, from, to) - without_before_ns);
 
 	if (s->seq - before->seq != 1 || !s->source[from] || !s->source[to] ||
 	    s->source[from] != before->source[from] ||
-	    s->source[to] != before->source[to] || llabs(by_ns) >> VARIATION_BITS)
+	    s->source[to] != before->source[to] || llabs(by_ns) >> IPDV_BITS)
 		return;
 	f->count++;
 	f->sum += (uint64_t)llabs(by_ns);
 }
 
-/* From one record to the next, where no number is between them; of one way where both tell of it, and no clock is in
- * doubt. */
-static inline void check_variation(void)
+/* Between consecutive records without a missing number; for one direction only if both report it and no
+ * clock has a fault. */
+static inline void check_ipdv(void)
 {
 	const bool undoubted = !b.x.result.account.doubted && b.x.set_ns == INT64_MIN;
-	struct variation_figure expect[VARIATIONS] = { 0 };
+	struct ipdv_metric expect[IPDV_METRICS] = { 0 };
 
 	for (uint64_t i = 1; i < log_ready(&b.log); i++) {
-		const int t2 = THERE + REFLECT_T2_WIRE, t3 = THERE + REFLECT_T3_WIRE;
+		const int t2 = REMOTE + REFLECT_T2_WIRE, t3 = REMOTE + REFLECT_T3_WIRE;
 		const struct sample *now = logged(i), *before = logged(i - 1);
 
-		add_variation(&expect[VARIATION_RTT], now, before, b.x.from, b.x.to, 0, 0);
-		add_variation(&expect[VARIATION_FORWARD], now, before, b.x.from, t2, 0, 0);
-		add_variation(&expect[VARIATION_BACKWARD], now, before, t3, b.x.to, 0, 0);
-		add_variation(&expect[VARIATION_RESPONSE], now, before, t2, t3, 0, 0);
+		add_ipdv(&expect[IPDV_RTT], now, before, b.x.from, b.x.to, 0, 0);
+		add_ipdv(&expect[IPDV_FORWARD], now, before, b.x.from, t2, 0, 0);
+		add_ipdv(&expect[IPDV_BACKWARD], now, before, t3, b.x.to, 0, 0);
+		add_ipdv(&expect[IPDV_RESPONSE], now, before, t2, t3, 0, 0);
 		if (now->source[t2] && now->source[t3] && before->source[t2] && before->source[t3])
-			add_variation(&expect[VARIATION_NETWORK], now, before, b.x.from, b.x.to, took_ns(now, t2, t3),
-				      took_ns(before, t2, t3));
+			add_ipdv(&expect[IPDV_NETWORK], now, before, b.x.from, b.x.to, took_ns(now, t2, t3),
+				 took_ns(before, t2, t3));
 	}
-	for (int i = 0; i < VARIATIONS; i++) {
-		const struct variation_figure *f = &b.x.result.variation.of[i];
+	for (int i = 0; i < IPDV_METRICS; i++) {
+		const struct ipdv_metric *f = &b.x.result.ipdv.of[i];
 
-		if (i != VARIATION_RTT && !b.x.peer) {
+		if (i != IPDV_RTT && !b.x.peer) {
 			assert_int_equal(f->count, 0);
-		} else if (i == VARIATION_RTT || undoubted) {
+		} else if (i == IPDV_RTT || undoubted) {
 			assert_int_equal(f->count, expect[i].count);
 			assert_true(f->sum == expect[i].sum);
 		} else {
 			assert_true(f->count <= expect[i].count && f->sum <= expect[i].sum);
 		}
 	}
-	assert_true(!undoubted || !b.x.result.variation.left_out);
+	assert_true(!undoubted || !b.x.result.ipdv.left_out);
 }
 
 static inline void check_samples(void)
@@ -709,10 +714,11 @@ static inline void check_samples(void)
 	}
 	assert_true(sum == b.histogram.sum);
 	if (b.options.role == ROLE_EMIT)
-		check_variation();
+		check_ipdv();
 }
 
-/* One more, after the run and no part of it, whenever a record waited for what only one more could tell. */
+/* A closing probe after the run, not counted, whenever a record waited for a report that only the next
+ * reply has. */
 static inline void check_closing(const struct fake_account *a)
 {
 	if (a->closing) {
@@ -726,7 +732,7 @@ static inline void check_closing(const struct fake_account *a)
 		assert_false(fake.packet[n].closing);
 }
 
-/* What the loss was in truth, and what can be known of it: behind the last answer nothing. */
+/* The true loss, and the part that can be known: after the last answer none. */
 static inline void check_directions(void)
 {
 	struct directions d = b.x.result.directions;
@@ -757,21 +763,22 @@ static inline struct fake_account bench_run(const char *name)
 	fake.warmup_left = (uint64_t)b.options.warmup;
 	fake.timeout_ns = b.options.timeout_ns;
 	fake.threshold_ns = b.options.threshold_ns;
-	fake.threshold_on = (enum figure)b.options.threshold_on;
+	fake.threshold_on = (enum metric)b.options.threshold_on;
 	fake.place = b.x.clocks ? place_by_hand : NULL;
 	fake.phc_readable = b.x.clocks && clocks.phc_fd == FAKE_PHC_FD;
 	b.channel.at->next_id = b.x.next_key = b.x.oldest_key = fake.first_id;
 	fake.tx_stamps = b.channel.tx_stamps;
 	fake.check_steps = b.channel.tx_stamps && b.channel.wire == SOURCE_HARDWARE && !b.options.no_step_check;
 	fake.check_set = !fake.check_steps && !b.options.no_step_check;
-	b.channel.lane[0].id_by_message = fake.id_by_message;
-	b.channel.lane[0].bare = fake.bare;
-	/* Transports differ in data only; here, what exchange and timestamping need of socket.c's row. */
+	b.channel.peer_socket[0].id_by_message = fake.id_by_message;
+	b.channel.peer_socket[0].bare = fake.bare;
+	/* Transports differ in data only; this is the part of socket.c's row that exchange and timestamping
+	 * need. */
 	static const struct transport ipv4 = { .ip_level = SOL_IP, .recverr_type = IP_RECVERR, .recverr_bytes = 16 + 16,
 					       .ttl_type = IP_TTL, .pktinfo_type = IP_PKTINFO,
 					       .pktinfo_bytes = sizeof(struct in_pktinfo), .tos_type = IP_TOS,
 					       .tos_bytes = 1 };
-	b.channel.transport = b.channel.lane[0].transport = &ipv4;
+	b.channel.transport = b.channel.peer_socket[0].transport = &ipv4;
 	fake_begin();
 	exchange_run(&b.x);
 	fake_finish();
@@ -781,16 +788,16 @@ static inline struct fake_account bench_run(const char *name)
 
 	assert_true(b.x.result.end != END_NOT_YET);
 	assert_true(same_account(name, &got, &fake.expect));
-	/* Never a stamp of another packet, but for what test_joining's random mixtures say. */
+	/* Never the timestamp of another packet, except as described at test_joining's random mixtures. */
 	assert_true(fake.accidents <= b.accidents_max);
-	assert_int_equal(b.x.result.there, fake.best_there);
+	assert_int_equal(b.x.result.remote, fake.best_remote);
 	check_identities(&got);
 	take_marks_out();
 	check_samples();
 	check_closing(&got);
 	if (b.options.role == ROLE_EMIT && !fake.first_id)
 		check_directions();
-	assert_true(b.x.clocks || !(hook.placed + b.x.result.account.unplaced));
+	assert_true(b.x.clocks || !(hook.converted + b.x.result.account.unconverted));
 	assert_true(b.x.peer || !hook.added);
 	assert_true(b.x.pmc || !(hook.begun + hook.ended + hook.accounted));
 	return got;

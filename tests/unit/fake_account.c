@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The account of the fake, see fake_kernel.h: what the room should count, from the truth about each packet. */
+/* Counters of the fake, see fake_kernel.h: the expected counts of the module, from the truth about each
+ * packet. */
 #include "fake_kernel.h"
 
 #include "fake_inside.h"
@@ -10,36 +11,36 @@
 
 #include <cmocka.h>
 
-/* docs/report.md: stamps that do not fit between the times of user space, or around them, by more than 20 us and
- * 1/512. */
+/* docs/report.md: timestamps that do not fit between the user-space times, or around them, by more than 20
+ * us and 1/512. */
 static bool was_stepped(const struct fake_packet *p, int64_t latency_ns)
 {
 	int64_t user_ns = p->rx_user_ns - p->tx_user_ns, wire_ns = p->rx_wire_ns - p->tx_wire_ns;
 	int64_t inner_ns = fake.role == ROLE_EMIT ? wire_ns : -user_ns,
 			   outer_ns = fake.role == ROLE_EMIT ? user_ns : -wire_ns;
 
-	/* Or where CLOCK_REALTIME was set and the latency is not what it should be. */
+	/* Or CLOCK_REALTIME was stepped and the latency is wrong. */
 	bool odd = latency_ns < 0 || latency_ns > 100000 || (fake.threshold_ns && latency_ns > fake.threshold_ns);
 
-	assert_true(!p->set_ns || llabs(p->set_ns) > 50000); /* what is smaller need not be seen */
+	assert_true(!p->set_ns || llabs(p->set_ns) > 50000); /* smaller steps need not be detected */
 	return (fake.check_steps && 512 * (inner_ns - outer_ns - 20000) > inner_ns) ||
 	       (fake.check_set && p->set_ns && odd);
 }
 
-/* ---- What becomes of T3 on the wire of the peer's replies -------------------------------------------------------- */
+/* ---- T3 on the wire of the peer's replies ------------------------------------------------------------------------ */
 
-/* --threshold-on something that needs both of the peer's stamps. */
+/* --threshold-on a metric that needs both timestamps of the peer. */
 static void judge(const struct fake_packet *p)
 {
 	struct fake_account *e = &fake.expect;
 	int64_t response_ns = p->reply.t3_wire_ns - p->reply.t2_ns;
 
-	if (fake.threshold_on == FIGURE_RTT)
+	if (fake.threshold_on == METRIC_RTT)
 		return;
 	if (p->follow_up != FOLLOW_UP_THERE)
 		e->unjudged++;
 	else if (fake.threshold_ns)
-		e->breaches += (fake.threshold_on == FIGURE_RESPONSE ? response_ns : p->latency_ns - response_ns) >
+		e->breaches += (fake.threshold_on == METRIC_RESPONSE ? response_ns : p->latency_ns - response_ns) >
 			       fake.threshold_ns;
 }
 
@@ -57,20 +58,20 @@ static void end_waiting(enum follow_up how)
 	judge(p);
 }
 
-/* Its record has everything but that. Who did not answer the TLV will not tell of this reply either. */
+/* Its record lacks only that. A peer that did not answer the TLV will not report this reply either. */
 static void begin_waiting(struct fake_packet *p)
 {
 	fake.waiting = p;
 	if (!fake_joins())
 		end_waiting(FOLLOW_UP_NONE);
 	else if (!p->reply.tlvs)
-		end_waiting(FOLLOW_UP_UNTOLD);
+		end_waiting(FOLLOW_UP_UNREPORTED);
 }
 
-/* A time of user space, or of who knows what, is no stamp on the wire where others are. */
+/* A user-space time, or a time of unknown source, is not a wire timestamp if the peer has wire timestamps. */
 static void only_the_best(struct fake_reply *r)
 {
-	enum source best = fake.best_there;
+	enum source best = fake.best_remote;
 
 	if (r->no_clock)
 		r->t2_source = SOURCE_NONE;
@@ -78,19 +79,20 @@ static void only_the_best(struct fake_reply *r)
 	    best == SOURCE_KERNEL && r->t2_source != SOURCE_HARDWARE && r->t2_source != SOURCE_KERNEL)
 		r->t2_source = SOURCE_NONE;
 	else if (!best || r->t2_source == SOURCE_HARDWARE || r->t2_source == SOURCE_KERNEL)
-		fake.best_there = r->t2_source;
+		fake.best_remote = r->t2_source;
 }
 
-/* Are both stamps of one kind, as far as the replies tell? What kind of software it is, the one that has it says. */
+/* True if both timestamps are of the same kind, as far as the replies report it. The kind of software is
+ * reported with the timestamp. */
 static bool is_mixed(const struct fake_reply *of, const struct fake_reply *in)
 {
 	if (of->no_clock || !of->t2_method || of->t2_method != in->follow_method)
 		return true;
-	/* A later reply may tell that there are better ones than T2 was. */
-	return !of->t2_source || (of->t2_method == PACKET_METHOD_SOFTWARE && of->t2_source < in->t2_told);
+	/* A later reply may show that better timestamps than T2 exist. */
+	return !of->t2_source || (of->t2_method == PACKET_METHOD_SOFTWARE && of->t2_source < in->t2_reported);
 }
 
-/* A response is a part of the round trip, but for what clocks are off (1 us and 1/512). */
+/* A response is not longer than the round trip, except by clock errors (1 us and 1/512). */
 static bool is_possible(const struct fake_packet *p, int64_t t3_ns)
 {
 	int64_t response_ns = t3_ns - p->reply.t2_ns;
@@ -98,7 +100,8 @@ static bool is_possible(const struct fake_packet *p, int64_t t3_ns)
 	return response_ns >= -1000 && 512 * (response_ns - p->latency_ns - 1000) <= response_ns;
 }
 
-/* Is this what is waited for? After a restart it may be that of another reply, which does not fit. */
+/* True if this is the awaited departure. After a restart it may belong to another reply, which does not
+ * fit. */
 static bool end_waiting_by(const struct fake_reply *r)
 {
 	const struct fake_packet *p = fake.waiting;
@@ -113,7 +116,7 @@ static bool end_waiting_by(const struct fake_reply *r)
 		end_waiting(FOLLOW_UP_STEPPED);
 		return true;
 	}
-	/* Of a reflector that began again it may be another's by an accident that nobody can see: to be counted. */
+	/* After a reflector's restart it may accidentally match another reply, undetectably: counted. */
 	if (r->follow_ns != p->reply.t3_wire_ns) {
 		fake.accidents++;
 		fake.waiting->reply.t3_wire_ns = r->follow_ns;
@@ -122,18 +125,18 @@ static bool end_waiting_by(const struct fake_reply *r)
 	return true;
 }
 
-/* The reply to a later probe, in time: nothing after it will tell. */
+/* The reply to a later probe, in time: later replies have no more about it. */
 static void end_waiting_at(const struct fake_reply *r)
 {
 	if (!fake.waiting || end_waiting_by(r))
 		return;
 	if (!r->tlvs)
-		end_waiting(FOLLOW_UP_UNTOLD);
+		end_waiting(FOLLOW_UP_UNREPORTED);
 	else
 		end_waiting(r->seq == fake.waiting->reply.seq + 1 ? FOLLOW_UP_UNKNOWN : FOLLOW_UP_LOST);
 }
 
-/* ---- What becomes of a packet ------------------------------------------------------------------------------------ */
+/* ---- Result of a packet ------------------------------------------------------------------------------------------ */
 
 static void place_sample(struct fake_packet *p)
 {
@@ -153,7 +156,7 @@ static void place_sample(struct fake_packet *p)
 		e->stepped++;
 		return;
 	}
-	if (fake.threshold_on == FIGURE_RTT)
+	if (fake.threshold_on == METRIC_RTT)
 		e->breaches += fake.threshold_ns && ns > fake.threshold_ns;
 	p->latency_ns = ns;
 	if (fake.role == ROLE_EMIT)
@@ -202,7 +205,7 @@ void fake_finish(void)
 		end_waiting(FOLLOW_UP_END);
 }
 
-/* ---- What is delivered to the room, and what it sends ------------------------------------------------------------ */
+/* ---- Packets delivered to the module, and sent by it ------------------------------------------------------------- */
 
 static void expect_reply(const struct fake_message *m)
 {
@@ -228,7 +231,7 @@ static void expect_reply(const struct fake_message *m)
 	}
 	bool late = p->was_lost && fake.lost_order - fake.lost_at[n] <= LOST_REMEMBERED;
 
-	/* Nothing is left to know it by. */
+	/* Nothing identifies it any more. */
 	if (!late && fake.sends - n > T1_REMEMBERED && fake.no_ssid) {
 		e->foreign++;
 		return;
@@ -241,7 +244,7 @@ static void expect_reply(const struct fake_message *m)
 	if (end_waiting_by(&m->reply))
 		return;
 	e->follow_up_late += late && m->reply.follow_known;
-	/* The one that was to tell says that it does not know: nothing after it will tell. */
+	/* The reply that should report it reports "unknown": later replies have no more about it. */
 	if (fake.waiting && m->reply.tlvs && !m->reply.follow_known && m->reply.seq == fake.waiting->reply.seq + 1)
 		end_waiting(FOLLOW_UP_UNKNOWN);
 }
@@ -276,8 +279,8 @@ void fake_expect_datagram(const struct fake_message *m)
 /* The room reads clocks until it has looked: CLOCK_REALTIME the fourth time, the NIC's the second time. */
 #define LOOKED_NS (fake.wire == SOURCE_HARDWARE ? 40 : 80)
 
-/* A stamp is of another packet if it was taken before this one was sent, or after the stamp is there. That is looked at
- * where it is more than 100 us after. Of the NIC's it is known where the relation of the clocks is known, and holds. */
+/* A timestamp is of another packet if it was taken before this packet was sent, or after its fetch, which
+ * is checked if more than 100 us later. For NIC timestamps this needs a valid relation of the clocks. */
 static bool contradicts(struct fake_packet *p, const struct fake_message *m)
 {
 	int64_t sent_ns = p->tx_user_ns, bound_ns = 0;
@@ -297,7 +300,7 @@ static bool contradicts(struct fake_packet *p, const struct fake_message *m)
 	return m->wire_ns - sent_ns + bound_ns > 100000 && m->wire_ns > fake_wire_ns(fake.now_ns + LOOKED_NS);
 }
 
-/* Flights are remembered by FLIGHTS, the one of the last attempt among them. */
+/* FLIGHTS flights are remembered, including that of the last attempt. */
 void fake_expect_stamp(const struct fake_message *m)
 {
 	struct fake_account *e = &fake.expect;
@@ -332,7 +335,7 @@ bool fake_run_is_over(void)
 	return fake.end && *fake.end != END_NOT_YET;
 }
 
-/* An attempt: the ring has come round to what was sent FLIGHTS packets ago. */
+/* An attempt: the ring reaches the packet sent FLIGHTS packets ago. */
 void fake_expect_attempt(void)
 {
 	fake.attempts_at_last_send = fake.sends;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Made clocks, whose truth is known, behind the calls by which clocks are read and set: they are exact to 10^-9 ns,
- * every read takes a time of its own, and what is read of a PHC is of any moment in that time. Off by default: then the
- * real calls are made. Include it after host/clock/clock_compare.c and util.h;
+ * Simulated clocks with known truth, behind the calls that read and set clocks: exact to 10^-9 ns, each
+ * read takes time, and a PHC reading is of any moment in that time. Off by default: then the real calls are
+ * made. Include it after host/clock/clock_compare.c and util.h;
  * wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen.
  */
 #ifndef FAKE_CLOCKS_H
@@ -31,21 +31,21 @@ static struct {
 	bool on;
 	int64_t now_ns; /* true time, which is that of RAW */
 	struct made clock[MADE];
-	int64_t dial_ppb[MADE]; /* as read */
+	int64_t frequency_ppb[MADE]; /* as read */
 	int64_t adjtime_us, pll_offset_ns;
 	int tai_s, constant;
 	int ioctl_error[CLOCK_METHODS]; /* errno */
-	unsigned fails_every, reads; /* so many reads of the PHC are busy */
+	unsigned fails_every, reads; /* period of reads at which the PHC is busy; number of reads */
 	int busy; /* times that PRECISE is busy */
 	int64_t precise_wrong_ns;
-	bool no_raw, no_adjtimex, no_phc_dial, no_device, dial_wants_write;
+	bool no_raw, no_adjtimex, no_phc_frequency, no_device, frequency_wants_write;
 	int open_error, phc_error;
 	const char *name;
-	int64_t phc_tick_ns, spike_every; /* a read in so many takes up to 100 us */
-	int64_t cost_ns; /* of a read of the PHC, at most; a tenth at least */
-	int64_t event_at_ns; /* in the middle of whatever goes on then */
+	int64_t phc_tick_ns, spike_every; /* tick of the PHC; period of reads that take up to 100 us */
+	int64_t cost_ns; /* maximum duration of a PHC read; at least a tenth */
+	int64_t event_at_ns; /* true time of the event, which may lie within a call */
 	void (*event)(void);
-	uint64_t changes; /* of a rate or a step: what no earlier reading can know of */
+	uint64_t changes; /* changes of rate, and steps, which earlier readings cannot show */
 	int opened, closed;
 	bool garbage;
 } fake;
@@ -82,7 +82,7 @@ static int64_t rest_of(int64_t a, int64_t b)
 	return a % b < 0 ? a % b + b : a % b;
 }
 
-/* Down, as clocks are read. */
+/* Rounds down, as clock reads do. */
 static int64_t shows(int which)
 {
 	__int128 v = fake.clock[which].value;
@@ -99,11 +99,11 @@ static void step(int which, int64_t ns)
 	fake.changes++;
 }
 
-/* By its dial, as a servo does. */
+/* By its frequency setting, as a servo does. */
 static inline void turn(int which, int64_t ppb)
 {
-	fake.clock[which].ppb += ppb - fake.dial_ppb[which];
-	fake.dial_ppb[which] = ppb;
+	fake.clock[which].ppb += ppb - fake.frequency_ppb[which];
+	fake.frequency_ppb[which] = ppb;
 	fake.changes++;
 }
 
@@ -260,8 +260,8 @@ int __wrap_adjtimex(struct timex *t)
 		return TIME_OK;
 	}
 	assert_int_equal(t->modes, 0);
-	*t = (struct timex){ .freq = scaled(fake.dial_ppb[REAL] % 100000), .offset = fake.pll_offset_ns,
-			     .status = STA_NANO, .tick = 10000 + fake.dial_ppb[REAL] / 100000, .tai = fake.tai_s,
+	*t = (struct timex){ .freq = scaled(fake.frequency_ppb[REAL] % 100000), .offset = fake.pll_offset_ns,
+			     .status = STA_NANO, .tick = 10000 + fake.frequency_ppb[REAL] / 100000, .tai = fake.tai_s,
 			     .constant = fake.constant };
 	if (fake.garbage) {
 		t->freq = (long)util_random();
@@ -280,11 +280,11 @@ int __wrap_clock_adjtime(clockid_t clock, struct timex *t)
 	if (!fake.on)
 		return __real_clock_adjtime(clock, t);
 	assert_int_equal(t->modes, 0);
-	if (fake.dial_wants_write && clock == clock_of_fd(PHC_FD))
+	if (fake.frequency_wants_write && clock == clock_of_fd(PHC_FD))
 		return fail_with(EACCES);
-	if (fake.no_phc_dial)
+	if (fake.no_phc_frequency)
 		return fail_with(EOPNOTSUPP);
-	t->freq = fake.garbage ? (long)util_random() : scaled(fake.dial_ppb[PHC]);
+	t->freq = fake.garbage ? (long)util_random() : scaled(fake.frequency_ppb[PHC]);
 	return 0;
 }
 
@@ -296,7 +296,7 @@ int __wrap_open(const char *path, int flags, ...)
 		return __real_open(path, flags);
 	assert_string_equal(path, "/dev/ptp7");
 	assert_true(flags & O_CLOEXEC);
-	assert_true((flags & O_ACCMODE) == O_RDONLY || fake.dial_wants_write);
+	assert_true((flags & O_ACCMODE) == O_RDONLY || fake.frequency_wants_write);
 	if (fake.open_error)
 		return fail_with(fake.open_error);
 	return PHC_FD + fake.opened++;
@@ -323,13 +323,13 @@ FILE *__wrap_fopen(const char *path, const char *mode)
 	return fake.name ? fmemopen((void *)fake.name, strlen(fake.name), "r") : NULL;
 }
 
-/* What counts the lines that ran (make coverage) opens its files after this. */
+/* The coverage library (make coverage) opens its files after this. */
 __attribute__((destructor)) static void real_ones_again(void)
 {
 	fake.on = false;
 }
 
-/* ---- A run with them -------------------------------------------------------------------------------------------- */
+/* ---- A run with simulated clocks -------------------------------------------------------------------------------- */
 
 static struct clock_watch c;
 
@@ -371,7 +371,7 @@ static void measure(void)
 	changes_known = before;
 }
 
-/* The truth now, and whether what is said of it holds. */
+/* The truth now, and the check of the reported values against it. */
 static void ask(bool must_answer)
 {
 	int64_t real_ns = shows(REAL), phc_ns = shows(PHC), said_ns, bound_ns;
@@ -388,7 +388,7 @@ static void ask(bool must_answer)
 			 (long long)bound_ns);
 }
 
-/* Ten readings a second, and questions between them. */
+/* Ten readings a second, and queries between them. */
 static void run_for(int64_t ns, bool must_answer)
 {
 	for (int64_t end_ns = fake.now_ns + ns; fake.now_ns < end_ns;) {

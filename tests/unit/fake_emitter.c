@@ -109,7 +109,7 @@ static bool schedule_request(uint32_t number, int64_t at_ns)
 	for (unsigned i = 0; i < f.extras; i++)
 		put_extra_request(&m, f.extra[i]);
 	fake_control_arrival(&m, f.rx);
-	/* The kernel tells that something is missing, not what: nothing may be taken then. */
+	/* The kernel reports that a message is missing, but not which: none may be used then. */
 	if (f.rx == RX_CTRUNC)
 		m.verdict = CUT_SHORT;
 	control_request(&m, FAKE_LOCAL, FAKE_LOCAL);
@@ -181,22 +181,22 @@ static void note_request_taken(void)
 		fake.peer_highest[c->peer] = nth;
 }
 
-/* A time of user space as the reflector should tell it. *bound_ns: -1 when that is not on the scale of T2. */
+/* The user-space time that the reflector should report. *bound_ns: -1 if it is not on the timebase of T2. */
 static int64_t expected_time(int64_t real_ns, bool place, int64_t *bound_ns)
 {
-	int64_t placed_ns, error_ns;
+	int64_t converted_ns, error_ns;
 
 	if (!place || *bound_ns < 0)
 		return real_ns;
-	if (!fake.place || !fake.place(real_ns, &placed_ns, &error_ns)) {
+	if (!fake.place || !fake.place(real_ns, &converted_ns, &error_ns)) {
 		*bound_ns = -1;
 		return real_ns;
 	}
 	*bound_ns = error_ns > *bound_ns ? error_ns : *bound_ns;
-	return placed_ns;
+	return converted_ns;
 }
 
-/* The reply to this peer `back` before the one that is checked, if its stamp has been delivered by now; else NULL. */
+/* The reply to this peer `back` before the checked reply, if its timestamp was delivered by now; else NULL. */
 static struct fake_packet *departed(uint32_t back)
 {
 	const unsigned peer = fake.current.peer;
@@ -210,35 +210,35 @@ static uint8_t departed_method(void)
 	return fake.tx_stamps && fake.wire == SOURCE_HARDWARE ? PACKET_METHOD_HARDWARE : PACKET_METHOD_SOFTWARE;
 }
 
-/* docs/protocol.md: all of the last eight that are known, newest first, up to as many as were asked for. */
+/* docs/protocol.md: all known departures of the last eight, newest first, up to the requested number. */
 static void check_follow_ups(const struct reply *r)
 {
 	const unsigned wanted = fake.plan ? fake.plan->follow_ups : 0;
-	unsigned told = 0;
+	unsigned reported = 0;
 
-	for (uint32_t back = 1; back <= FAKE_LAST && told < wanted; back++) {
+	for (uint32_t back = 1; back <= FAKE_LAST && reported < wanted; back++) {
 		struct fake_packet *p = departed(back);
 
 		if (!p)
 			continue;
-		assert_true(told < r->follow_ups);
-		assert_int_equal(r->follow_up[told].seq, p->reply_seq);
-		assert_int_equal(r->follow_up[told].ns, fake.tx_stamps ? p->tx_wire_ns : p->tx_user_ns);
-		assert_int_equal(r->follow_up[told].method, departed_method());
-		told++;
+		assert_true(reported < r->follow_ups);
+		assert_int_equal(r->follow_up[reported].seq, p->reply_seq);
+		assert_int_equal(r->follow_up[reported].ns, fake.tx_stamps ? p->tx_wire_ns : p->tx_user_ns);
+		assert_int_equal(r->follow_up[reported].method, departed_method());
+		reported++;
 		fake.listed += !p->listed;
 		fake.listed_late += !p->listed && back > 1;
 		p->listed = true;
 	}
-	assert_int_equal(r->follow_ups, told);
+	assert_int_equal(r->follow_ups, reported);
 }
 
-/* RFC 8972 section 4.7: the last reply of the session, as far as its stamp has been delivered by now. */
+/* RFC 8972 section 4.7: the last reply of the session, if its timestamp was delivered by now. */
 static void check_follow_up(const struct reply *r)
 {
 	const struct fake_packet *p = departed(1);
 
-	assert_true(r->follow_up_told);
+	assert_true(r->follow_up_reported);
 	if (!p) {
 		assert_int_equal(r->follow_up_method, PACKET_METHOD_NONE);
 		assert_int_equal(r->follow_up_seq, 0);
@@ -251,9 +251,9 @@ static void check_follow_up(const struct reply *r)
 	assert_int_equal(r->follow_up_method, departed_method());
 }
 
-/* What the TLVs were to be answered with, and T2 and T3, which go by the same rule: a time of user space is on the
- * scale of the stamps, also where it takes the place of one. */
-static void check_times_told(const struct reply *r, const struct fake_packet *p)
+/* Expected contents of the TLVs, T2 and T3, by the same rule: a user-space time is on the timebase of the
+ * timestamps, also when it replaces a timestamp. */
+static void check_times_reported(const struct reply *r, const struct fake_packet *p)
 {
 	bool stamped = fake.current.rx_stamped, nic = stamped && fake.wire == SOURCE_HARDWARE;
 	bool place = fake.wire == SOURCE_HARDWARE;
@@ -263,20 +263,20 @@ static void check_times_told(const struct reply *r, const struct fake_packet *p)
 	if (fake.plan && fake.plan->t2_user)
 		t2_user_ns = expected_time(p->rx_user_ns, place, &bound_ns);
 	assert_int_equal(r->t3_ns, expected_time(p->tx_user_ns, place, &bound_ns));
-	assert_int_equal(r->software_told, fake.plan && fake.plan->software);
+	assert_int_equal(r->software_reported, fake.plan && fake.plan->software);
 	assert_int_equal(r->t2_method, !fake_joins() ? PACKET_METHOD_NONE : nic ? PACKET_METHOD_HARDWARE :
 			 PACKET_METHOD_SOFTWARE);
 	assert_int_equal(r->t3_method, fake_joins() ? PACKET_METHOD_SOFTWARE : PACKET_METHOD_NONE);
-	if (!r->software_told)
+	if (!r->software_reported)
 		return;
 	assert_int_equal(r->t2_user_known, fake.plan->t2_user);
 	assert_int_equal(r->t2_user_ns, t2_user_ns);
 	assert_int_equal(r->software_bound_ns, bound_ns);
-	/* Nothing is said of one kind that is another: T3 without transmit stamps is of user space. */
+	/* No source is reported if both are software: T3 without transmit timestamps is of user space. */
 	assert_int_equal(r->wire_source, !stamped ? SOURCE_USER : !fake.tx_stamps && !nic ? SOURCE_NONE : fake.wire);
 }
 
-/* What RFC 8762 section 4.3 asks of a reply, and where it has to go. */
+/* Requirements of RFC 8762 section 4.3 on a reply, and its destination. */
 static void check_reply(const uint8_t *reply, size_t bytes, const struct fake_packet *p)
 {
 	const struct fake_message *c = &fake.current;
@@ -291,25 +291,25 @@ static void check_reply(const uint8_t *reply, size_t bytes, const struct fake_pa
 	assert_true(packet_answers(reply, c->data, fake.key));
 	const bool stateless = fake.stateful && c->peer >= fake.stateful;
 
-	assert_int_equal(r.stateless, stateless && r.software_told);
+	assert_int_equal(r.stateless, stateless && r.software_reported);
 	assert_int_equal(r.seq, stateless ? fake_get_be32(c->data) : fake.forgetful ? 0 : fake.peer_replies[c->peer]);
 	assert_int_equal(r.ssid, fake.cut_bytes && fake.cut_bytes < STAMP_BASE_BYTES ? 0 : FAKE_SSID + c->peer);
 	assert_int_equal(r.ttl, FAKE_TTL);
 	assert_int_equal(r.tlv_malformed, c->bad_tlv);
-	assert_int_equal(r.class_told, c->tos_told && fake.plan->class_of_service);
-	if (r.class_told) {
+	assert_int_equal(r.class_reported, c->tos_reported && fake.plan->class_of_service);
+	if (r.class_reported) {
 		assert_int_equal(r.dscp, c->tos >> 2);
 		assert_int_equal(r.ecn, c->tos & 3);
 		assert_int_equal(r.reverse_dscp_refused, c->tos >> 2 != fake.plan->dscp);
 	}
-	check_times_told(&r, p);
+	check_times_reported(&r, p);
 	if (stateless)
 		return;
 	check_follow_ups(&r);
 	if (fake_joins())
 		check_follow_up(&r);
 	else
-		assert_false(r.follow_up_told);
+		assert_false(r.follow_up_reported);
 }
 
 static void echo_reply(const uint8_t *reply, size_t bytes)
@@ -333,9 +333,9 @@ void fake_reply_sent(const uint8_t *reply, size_t bytes, uint32_t id, const stru
 	p->rx_wire_ns = c->wire_ns;
 	p->rx_user_ns = fake.arrival_user_ns;
 	p->rx_stamped = c->rx_stamped;
-	/* The reply leaves when the script says. */
+	/* The reply is sent at the time in the script. */
 	p->tx_wire_ns = c->wire_ns + f->latency_ns + f->step_ns + (fake.wire == SOURCE_HARDWARE ? 0 : f->set_ns);
-	/* Before T2 of user space there is no part of its latency. */
+	/* No part of its latency is before T2 of user space. */
 	p->set_ns = fake.tx_stamps || f->set_times == 1 ? f->set_ns : 0;
 	check_reply(reply, bytes, p);
 	expect_order();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of the fake kernel share among themselves; tests include fake_kernel.h alone. */
+/* Declarations shared by the files of the fake kernel; tests include only fake_kernel.h. */
 #ifndef FAKE_INSIDE_H
 #define FAKE_INSIDE_H
 
@@ -9,7 +9,7 @@
 #define FAKE_WIRE_DELAY_NS 700 /* from sendmsg to the wire */
 #define FAKE_HMAC_AT 96 /* RFC 8762 section 4.4 */
 
-/* ---- fake_script.c: what happens to a packet --------------------------------------------------------------------- */
+/* ---- fake_script.c: scripted events ------------------------------------------------------------------------------ */
 
 #define FAKE_MORE_MAX 8
 
@@ -19,7 +19,8 @@ struct fake_fate {
 	int64_t tx_id, tx_time_ns;
 	enum fake_rx rx;
 	enum fake_entry tx;
-	bool lost_back, asked_twice, restarted, no_t2, no_clock, no_t2_user, no_bound, no_tlvs, bad_tlvs, bad_integrity,
+	bool lost_backward_count, asked_twice, restarted, no_t2, no_clock, no_t2_user, no_bound, no_tlvs, bad_tlvs,
+		bad_integrity,
 		follow_zero;
 	int64_t lost_which, delayed_ns, asked_ns, response_ns, stepped_ns, follow_number, padding_bytes;
 	uint8_t follow_method, ttl, tos;
@@ -32,19 +33,19 @@ struct fake_fate {
 
 struct fake_fate fake_fate_of(uint32_t number);
 
-/* ---- fake_kernel.c: what is delivered, and when ------------------------------------------------------------------ */
+/* ---- fake_kernel.c: deliveries and their times ------------------------------------------------------------------- */
 
-/* Both roles: what the error queue gets for a packet. A plausible wrong time shows in the latency if it is taken. */
+/* Both roles: error queue entries of a packet. A plausible wrong time would be visible in the latency. */
 void fake_put_stamps(const struct fake_fate *f, uint32_t id, int64_t wire_ns);
 
-/* The receive stamp, with rx_stamped. */
+/* The receive timestamp, with rx_stamped. */
 void fake_control_arrival(struct fake_message *m, enum fake_rx rx);
 void fake_put_error(int error, int64_t at_ns);
 
 /* CLOCK_REALTIME is set when it has been read so often; 0: now. */
 void fake_set_after(int64_t set_ns, unsigned reads);
 
-/* ---- fake_account.c: what is expected of the room ---------------------------------------------------------------- */
+/* ---- fake_account.c: expected counters --------------------------------------------------------------------------- */
 
 /* A message is about to be delivered, from the receive queue and from the error queue. */
 void fake_expect_datagram(const struct fake_message *m);
@@ -57,7 +58,7 @@ struct fake_packet *fake_record_sent(uint32_t number, const struct fake_fate *f)
 /* Nothing more can become of packet n. ended: since the run is over. */
 void fake_conclude(uint64_t n, bool ended);
 
-/* What is sent now is the closing probe. */
+/* The packet being sent is the closing probe. */
 bool fake_run_is_over(void);
 
 /* ---- fake_reflector.c: the peer of an emitter -------------------------------------------------------------------- */
@@ -76,7 +77,7 @@ void fake_reply_refused(uint32_t number);
 /* The probes of all peers are alike but for the SSID. */
 struct packet_plan fake_plan_of(unsigned peer);
 
-/* ---- What both peers need ---------------------------------------------------------------------------------------- */
+/* ---- Shared by both peers ---------------------------------------------------------------------------------------- */
 
 static inline bool fake_joins(void)
 {

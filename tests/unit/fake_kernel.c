@@ -21,13 +21,13 @@ int __real_clock_gettime(clockid_t clock, struct timespec *t);
 
 struct fake fake;
 
-/* What calls take. An idle loop is let run faster, so that waiting costs few calls; all waits of the rooms are
- * longer. */
+/* Durations of calls. An idle loop runs slower in virtual time, so that waiting needs few calls; all
+ * timeouts of the modules are longer. */
 #define CALL_NS 300
 #define CLOCK_NS 20
 #define IDLE_NS_MAX 5000
 
-#define ASLEEP_NS 50000 /* what a kernel thread needs to deliver a stamp */
+#define ASLEEP_NS 50000 /* delivery of a timestamp by a kernel thread */
 
 /* The clocks are apart by odd amounts. */
 #define REAL_OFFSET_NS (1700000000 * NS_PER_S + 123456789)
@@ -59,7 +59,7 @@ void fake_start(enum role role, enum source wire)
 	fake.wire = wire;
 	fake.tx_stamps = wire != SOURCE_USER;
 	fake.peers = 1;
-	fake.there = wire == SOURCE_USER ? SOURCE_USER : SOURCE_HARDWARE;
+	fake.remote = wire == SOURCE_USER ? SOURCE_USER : SOURCE_HARDWARE;
 	fake.timeout_ns = 5 * NS_PER_MS;
 	fake.call_limit = 20000000;
 	fake.idle_ns_max = IDLE_NS_MAX;
@@ -191,7 +191,7 @@ static void control_error(struct fake_message *m, enum fake_entry entry, uint32_
 		payload.error.e.ee_info = SCM_TSTAMP_ACK;
 	if (entry == ENTRY_ID)
 		payload.error.e.ee_info = SCM_TSTAMP_SCHED;
-	/* As the kernel sends it: ee_info and ee_data are 0, as those of the first stamp. */
+	/* As the kernel sends it: ee_info and ee_data are 0, like those of the first timestamp. */
 	if (entry == ENTRY_ICMP)
 		payload.error.e = (struct sock_extended_err){ .ee_errno = ECONNREFUSED, .ee_origin = SO_EE_ORIGIN_ICMP,
 							      .ee_type = 3, .ee_code = 3 };
@@ -205,7 +205,7 @@ void fake_put_error(int error, int64_t at_ns)
 	fake_put(&fake.receive_queue, &m);
 }
 
-/* ---- What is delivered ------------------------------------------------------------------------------------------- */
+/* ---- Deliveries -------------------------------------------------------------------------------------------------- */
 
 static void put_stamp(uint32_t id, int64_t at_ns, int64_t wire_ns, enum fake_entry entry, bool asleep)
 {
@@ -218,7 +218,7 @@ static void put_stamp(uint32_t id, int64_t at_ns, int64_t wire_ns, enum fake_ent
 			       entry == ENTRY_STAMP_SHORT ? -8 : entry == ENTRY_STAMP_LONG ? 8 : 0);
 	if (entry == ENTRY_CTRUNC)
 		m.flags |= MSG_CTRUNC;
-	/* m.id is that of a kernel that counts what it has sent. */
+	/* m.id is that of a kernel that counts sent packets. */
 	if (entry != ENTRY_NO_ERROR && entry != ENTRY_CTRUNC)
 		control_error(&m, entry, id + fake.refused_ids,
 			      entry == ENTRY_ERROR_SHORT ? -8 : entry == ENTRY_ERROR_LONG ? 8 : 0);
@@ -227,7 +227,7 @@ static void put_stamp(uint32_t id, int64_t at_ns, int64_t wire_ns, enum fake_ent
 	fake_put(&fake.error_queue, &m);
 }
 
-/* Both roles: what the error queue gets for a packet. A plausible wrong time shows in the latency if it is taken. */
+/* Both roles: error queue entries of a packet. A plausible wrong time would be visible in the latency. */
 void fake_put_stamps(const struct fake_fate *f, uint32_t id, int64_t wire_ns)
 {
 	if (!fake.tx_stamps)
@@ -255,12 +255,12 @@ void fake_control_arrival(struct fake_message *m, enum fake_rx rx)
 			       rx == RX_SHORT ? -8 : rx == RX_LONG ? 8 : 0);
 }
 
-/* The kernel tells the class of what is received after it was asked to. */
+/* The kernel reports the class of received packets once requested. */
 static void control_class(struct fake_message *m)
 {
-	if (!fake.tos_told || m->control_bytes + CMSG_SPACE(1) > sizeof(m->control))
+	if (!fake.tos_reported || m->control_bytes + CMSG_SPACE(1) > sizeof(m->control))
 		return;
-	m->tos_told = true;
+	m->tos_reported = true;
 	fake_control(m, SOL_IP, IP_TOS, &m->tos, 1, 0);
 }
 
@@ -284,10 +284,10 @@ static void keep_sent(const struct msghdr *m, int flags)
 		memcpy(fake.last_sent.control, m->msg_control, m->msg_controllen);
 }
 
-/* As the kernel reads control messages; anything unknown or misplaced fails the test. */
+/* As the kernel reads control messages; anything unknown or in a wrong position fails the test. */
 static uint32_t check_sent_control(const struct msghdr *m, uint32_t counted)
 {
-	bool id_told = false, source_told = false, class_told = false;
+	bool id_reported = false, source_reported = false, class_reported = false;
 	uint32_t id = counted;
 
 	fake.id_asked = false;
@@ -295,7 +295,7 @@ static uint32_t check_sent_control(const struct msghdr *m, uint32_t counted)
 		if (h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_TS_OPT_ID) {
 			assert_int_equal(h->cmsg_len, CMSG_LEN(sizeof(id)));
 			memcpy(&id, CMSG_DATA(h), sizeof(id));
-			id_told = true;
+			id_reported = true;
 		} else if (h->cmsg_level == SOL_SOCKET && h->cmsg_type == SO_TIMESTAMPING) {
 			uint32_t flags, own = fake.wire == SOURCE_HARDWARE ? SOF_TIMESTAMPING_TX_HARDWARE :
 				SOF_TIMESTAMPING_TX_SOFTWARE;
@@ -314,22 +314,23 @@ static uint32_t check_sent_control(const struct msghdr *m, uint32_t counted)
 			assert_int_equal(info.ipi_spec_dst.s_addr, htonl(FAKE_LOCAL));
 			assert_int_equal(info.ipi_addr.s_addr, 0);
 			assert_int_equal(info.ipi_ifindex, FAKE_INTERFACE);
-			source_told = true;
+			source_reported = true;
 		} else if (h->cmsg_level == SOL_IP && h->cmsg_type == IP_TOS) {
 			int tos;
 
 			assert_int_equal(h->cmsg_len, CMSG_LEN(sizeof(tos)));
 			memcpy(&tos, CMSG_DATA(h), sizeof(tos));
 			assert_int_equal(tos, fake.current.tos & ~3);
-			class_told = true;
+			class_reported = true;
 		} else {
 			fail_msg("control message %d %d", h->cmsg_level, h->cmsg_type);
 		}
 	}
-	assert_int_equal(id_told, fake.id_by_message);
-	assert_int_equal(source_told, fake.role == ROLE_REFLECT);
-	/* In the class in which it came, if that was asked for and could be known. */
-	assert_int_equal(class_told, fake.role == ROLE_REFLECT && fake.current.tos_told && fake.plan->class_of_service);
+	assert_int_equal(id_reported, fake.id_by_message);
+	assert_int_equal(source_reported, fake.role == ROLE_REFLECT);
+	/* In the class of the request, if that was requested and known. */
+	assert_int_equal(class_reported, fake.role == ROLE_REFLECT && fake.current.tos_reported &&
+			 fake.plan->class_of_service);
 	assert_int_equal(m->msg_name != NULL, fake.role == ROLE_REFLECT);
 	/* Kernels that count by themselves count successful sends: the key must be the same for all kernels. */
 	assert_int_equal(id, counted);
@@ -408,18 +409,18 @@ static int64_t idle_step(void)
 	return step < fake.idle_ns_max ? step : fake.idle_ns_max;
 }
 
-/* Copies out as the kernel does: what does not fit is cut off and flagged. */
+/* Copies out like the kernel: excess octets are truncated and flagged. */
 static ssize_t hand_over(struct msghdr *m, const struct fake_message *q)
 {
-	size_t room = m->msg_iovlen ? m->msg_iov[0].iov_len : 0;
-	size_t bytes = q->bytes < room ? q->bytes : room;
+	size_t space = m->msg_iovlen ? m->msg_iov[0].iov_len : 0;
+	size_t bytes = q->bytes < space ? q->bytes : space;
 	size_t known = bytes < sizeof(q->data) ? bytes : sizeof(q->data);
 
 	if (bytes) {
 		memcpy(m->msg_iov[0].iov_base, q->data, known);
 		memset((uint8_t *)m->msg_iov[0].iov_base + known, 0, bytes - known);
 	}
-	m->msg_flags = q->flags | (q->bytes > room && !(q->flags & MSG_ERRQUEUE) ? MSG_TRUNC : 0);
+	m->msg_flags = q->flags | (q->bytes > space && !(q->flags & MSG_ERRQUEUE) ? MSG_TRUNC : 0);
 	if (q->control_bytes > m->msg_controllen)
 		m->msg_flags |= MSG_CTRUNC;
 	else
@@ -468,7 +469,7 @@ static ssize_t take(struct msghdr *m, struct fake_message *q, bool error_queue)
 	const uint32_t number = q->number;
 	ssize_t bytes = hand_over(m, q);
 
-	/* Its place in the queue may be taken by the next request. */
+	/* Its queue entry may be reused by the next request. */
 	if (refused)
 		fake_request_refused(number);
 	return bytes;
@@ -508,7 +509,7 @@ ssize_t __wrap_recv(int fd, void *to, size_t bytes, int flags)
 	ssize_t got = __wrap_recvmsg(fd, &m, flags);
 
 	assert_true(!fake.on || got < 0 || fake.bare);
-	assert_int_equal(got < 0 ? 0 : m.msg_flags, 0); /* of which nobody would hear */
+	assert_int_equal(got < 0 ? 0 : m.msg_flags, 0); /* not reported to the caller */
 	return got;
 }
 
@@ -529,8 +530,8 @@ static int64_t wakes_at(int64_t until_ns, bool readable)
 	return until_ns;
 }
 
-/* A reflector that is busy sleeps little, so that its stamps may come when it is about to give them up, where the room
- * may decide either way: between two readings of its clock, or while it sleeps. These come clearly late instead. */
+/* A busy reflector sleeps little, so timestamps may arrive close to their timeout, where both results are
+ * correct: between two clock readings, or during a sleep. These arrive clearly late instead. */
 #define EITHER_WAY_NS (700 * NS_PER_US)
 
 static int64_t clear_of_timeout(const struct fake_message *m)
@@ -547,7 +548,7 @@ static int64_t clear_of_timeout(const struct fake_message *m)
 	return sent_ns + 2 * fake.timeout_ns + NS_PER_MS;
 }
 
-/* While the task sleeps, kernel threads of its CPU may run, which deliver what waited for that. */
+/* While the task sleeps, kernel threads of its CPU may run and deliver pending timestamps. */
 static void sleep_at_most(int64_t limit_ns, bool readable)
 {
 	int64_t until_ns = wakes_at(fake.now_ns + limit_ns, readable);

@@ -237,13 +237,13 @@ int socket_open(struct channel *channel, const struct options *o, const struct n
 {
 	(void)o;
 	fake.socket_in_ipv6 = n->first6.any.sa_family == AF_INET6;
-	channel->lane[0].fd = 77;
+	channel->peer_socket[0].fd = 77;
 	return refuse(fake.socket_refused);
 }
 
 void socket_close(struct channel *channel)
 {
-	assert_int_equal(channel->lane[0].fd, 77);
+	assert_int_equal(channel->peer_socket[0].fd, 77);
 }
 
 /* ---- A check of a machine ---------------------------------------------------------------------------------------- */
@@ -292,7 +292,7 @@ static inline const struct check_row *row_of(const char *subject)
 {
 	static const struct check_row *const all[] = {
 		check_stamps_rows, check_link_rows, check_refusals_rows, check_clocks_rows, check_interrupts_rows,
-		check_placement_rows, check_core_rows, check_kernel_rows, check_memory_rows, check_rights_rows,
+		check_placement_rows, check_core_rows, check_kernel_rows, check_memory_rows, check_privileges_rows,
 	};
 
 	for (size_t i = 0; i < COUNT_OF(all); i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The network of the tests of a window: the way there and back, the kernel before it, and a run. */
+/* The network of the window tests: forward and backward path, the kernel, and a run. */
 #include "fake_network.h"
 
 #include <errno.h>
@@ -20,8 +20,8 @@ struct packet_plan plan;
 struct sample record[PROBES];
 _Atomic int stop;
 
-static struct lane lane[PORTS];
-static struct store store;
+static struct peer_socket peer_socket[PORTS];
+static struct run_buffers run_buffers;
 struct clock_peer peer;
 static struct log log_of_run;
 
@@ -43,7 +43,7 @@ static bool nothing_is_due(void)
 
 #define ANY_PORT PORTS
 
-/* The next event of a kind that is due, by one port or any; NULL: none is. */
+/* The next due event of a kind, by a given port or any; NULL: none. */
 static struct event *due(enum what what, unsigned port)
 {
 	struct event *first = NULL;
@@ -72,17 +72,17 @@ static void is_over(struct event *e)
 static void reflect(struct event *e)
 {
 	const struct fate_of *f = &sim.fate[e->seq];
-	struct session_there *s = &sim.session[e->port];
+	struct session_remote *s = &sim.session[e->port];
 	struct truth *t = &sim.truth[e->seq];
 
 	if (sim.restart_at && e->seq >= sim.restart_at && !s->restarted)
-		*s = (struct session_there){ .restarted = true };
+		*s = (struct session_remote){ .restarted = true };
 
 	struct answer a = { .seq = s->replies, .t2_ns = t->t2_ns, .t3_ns = t->t3_ns, .ttl = 255,
 			    .t2_method = PACKET_METHOD_SOFTWARE,
 			    .t3_method = PACKET_METHOD_SOFTWARE, .wire_source = SOURCE_KERNEL };
 	struct event back = { .what = ARRIVES_HERE, .seq = e->seq, .bytes = e->bytes, .port = e->port };
-	struct packet_departure told[FOLLOW_UPS_MAX];
+	struct packet_departure reported[FOLLOW_UPS_MAX];
 	bool malformed;
 
 	if (s->replies && s->reply[s->replies - 1].known_ns <= e->at_ns) {
@@ -92,9 +92,9 @@ static void reflect(struct event *e)
 	}
 	for (uint32_t n = s->replies; n-- && s->replies - n <= FOLLOW_UPS_MAX;)
 		if (s->reply[n].known_ns <= e->at_ns)
-			told[a.follow_ups++] = (struct packet_departure){ n, PACKET_METHOD_SOFTWARE,
+			reported[a.follow_ups++] = (struct packet_departure){ n, PACKET_METHOD_SOFTWARE,
 									  s->reply[n].t3_ns };
-	a.follow_up = told;
+	a.follow_up = reported;
 	s->reply[s->replies].t3_ns = t->t3_ns;
 	s->reply[s->replies++].known_ns = f->known_ns < 0 ? INT64_MAX : e->at_ns + RESPONSE_NS + f->known_ns;
 	memcpy(back.packet, e->packet, e->bytes);
@@ -171,19 +171,19 @@ static void note_sent(const struct channel *c, uint32_t seq, uint32_t id, const 
 	const unsigned port = c->at->number;
 	const struct fate_of *f = &sim.fate[seq];
 	struct truth *t = &sim.truth[seq];
-	struct event there = { .what = ARRIVES_THERE, .seq = seq, .bytes = bytes, .port = port };
+	struct event remote = { .what = ARRIVES_THERE, .seq = seq, .bytes = bytes, .port = port };
 	struct event stamp = { .what = STAMP, .seq = seq, .id = id, .port = port };
 
 	*t = (struct truth){ .sent = true, .closing = x.closing, .tried_ns = t->tried_ns, .tries = t->tries,
 			     .port = port, .t1_ns = sim.now_ns + EPOCH_NS + WIRE_NS };
-	t->t2_ns = by_reflector(sim.now_ns + WIRE_NS + f->there_ns);
-	t->t3_ns = by_reflector(sim.now_ns + WIRE_NS + f->there_ns + sim.response_ns);
-	t->t4_ns = t->t1_ns + f->there_ns + sim.response_ns + f->back_ns;
-	assert_true(bytes <= sizeof(there.packet));
-	memcpy(there.packet, packet, bytes);
-	if (f->there_ns >= 0)
+	t->t2_ns = by_reflector(sim.now_ns + WIRE_NS + f->remote_ns);
+	t->t3_ns = by_reflector(sim.now_ns + WIRE_NS + f->remote_ns + sim.response_ns);
+	t->t4_ns = t->t1_ns + f->remote_ns + sim.response_ns + f->back_ns;
+	assert_true(bytes <= sizeof(remote.packet));
+	memcpy(remote.packet, packet, bytes);
+	if (f->remote_ns >= 0)
 		/* it waits to be looked at */
-		happens(sim.now_ns + WIRE_NS + f->there_ns + sim.response_ns - RESPONSE_NS, there);
+		happens(sim.now_ns + WIRE_NS + f->remote_ns + sim.response_ns - RESPONSE_NS, remote);
 	if (!c->unasked && f->stamp_ns >= 0 && (!sim.slots || sim.taken < sim.slots)) {
 		happens(sim.now_ns + WIRE_NS + f->stamp_ns, stamp);
 		sim.taken++;
@@ -340,15 +340,15 @@ int network_setup(void **state)
 	sim.now_ns = BEGIN_NS;
 	sim.response_ns = RESPONSE_NS;
 	for (unsigned i = 0; i < PROBES; i++)
-		sim.fate[i] = (struct fate_of){ .there_ns = 3000, .back_ns = 4000, .stamp_ns = 200, .known_ns = 100 };
+		sim.fate[i] = (struct fate_of){ .remote_ns = 3000, .back_ns = 4000, .stamp_ns = 200, .known_ns = 100 };
 	options = (struct options){ .role = ROLE_EMIT, .timeout_ns = TIMEOUT_NS, .overflow_ns = 100 * NS_PER_US,
 				    .bucket_ns = NS_PER_US,
 				    .ttl = 255, .stamp = SOURCE_KERNEL, .dscp = -1, .priority = -1, .synced_ns = -1,
 				    .count = 3000,
 				    .window = 64, .source_ports = 1, .seed = 1 };
 	channel = (struct channel)CHANNEL_CLOSED;
-	channel.lanes = channel.listeners = 1;
-	channel.at = channel.lane;
+	channel.peer_sockets = channel.listeners = 1;
+	channel.at = channel.peer_socket;
 	channel.wire = SOURCE_KERNEL;
 	channel.tx_stamps = true;
 	peer = (struct clock_peer){ 0 };
@@ -360,24 +360,24 @@ int network_setup(void **state)
 int network_teardown(void **state)
 {
 	(void)state;
-	store_close(&store);
+	run_buffers_close(&run_buffers);
 	return 0;
 }
 
 void network_run(void)
 {
-	store = (struct store){ 0 };
-	assert_int_equal(store_open(&store, &options, &x), 0);
+	run_buffers = (struct run_buffers){ 0 };
+	assert_int_equal(run_buffers_open(&run_buffers, &options, &x), 0);
 	plan = (struct packet_plan){ .ssid = 7, .stages = !sim.silent, .software = !sim.silent,
 				     .follow_ups = sim.follow_ups };
-	log_place(&log_of_run, record, PROBES, false, true);
+	log_assign(&log_of_run, record, PROBES, false, true);
 	if (options.source_ports > 1) {
-		memset(lane, 0, sizeof(lane));
+		memset(peer_socket, 0, sizeof(peer_socket));
 		for (unsigned i = 0; i < PORTS; i++)
-			lane[i].number = (uint8_t)i;
-		channel.port = lane;
+			peer_socket[i].number = (uint8_t)i;
+		channel.port = peer_socket;
 		channel.ports = (int)options.source_ports;
-		channel.at = lane;
+		channel.at = peer_socket;
 	}
 	x.channel = &channel;
 	x.log = &log_of_run;
@@ -400,7 +400,7 @@ void network_run(void)
 void network_by_chance(void)
 {
 	for (unsigned i = 0; i < PROBES; i++) {
-		sim.fate[i].there_ns = 100 + network_chance(500 * NS_PER_US);
+		sim.fate[i].remote_ns = 100 + network_chance(500 * NS_PER_US);
 		sim.fate[i].back_ns = 100 + network_chance(500 * NS_PER_US);
 		sim.fate[i].again_ns = i % 7 ? 0 : 1 + network_chance(NS_PER_MS);
 		sim.fate[i].stamp_ns = network_chance(900 * NS_PER_US);
@@ -433,10 +433,10 @@ unsigned network_check_records(void)
 		assert_int_equal(at[EMIT_T4_WIRE], t->t4_ns);
 		assert_int_equal(s->latency_ns, t->t4_ns - t->t1_ns);
 		if (plan.stages)
-			assert_int_equal(at[THERE + REFLECT_T2_WIRE], t->t2_ns);
-		if (s->source[THERE + REFLECT_T3_WIRE])
-			assert_int_equal(at[THERE + REFLECT_T3_WIRE], t->t3_ns);
-		assert_int_equal(s->source[THERE + REFLECT_T3_WIRE] != SOURCE_NONE, s->follow_up == FOLLOW_UP_THERE);
+			assert_int_equal(at[REMOTE + REFLECT_T2_WIRE], t->t2_ns);
+		if (s->source[REMOTE + REFLECT_T3_WIRE])
+			assert_int_equal(at[REMOTE + REFLECT_T3_WIRE], t->t3_ns);
+		assert_int_equal(s->source[REMOTE + REFLECT_T3_WIRE] != SOURCE_NONE, s->follow_up == FOLLOW_UP_THERE);
 	}
 	return n;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A network whose time is that of this file, with an emitter's kernel before it and a reflector behind it: what happens
- * to each probe on its way is written down before, so that every record and every count can be compared with it.
+ * A simulated network with an emitter's kernel and a reflector, in virtual time: the events of each probe
+ * are fixed in advance, so that every record and every count can be compared with them.
  */
 #ifndef TESTS_UNIT_FAKE_NETWORK_H
 #define TESTS_UNIT_FAKE_NETWORK_H
 
 #include "host/clock/clock_peer.h"
 #include "measure/exchange.h"
-#include "measure/store.h"
+#include "measure/run_buffers.h"
 #include "wire/packet.h"
 #include "wire/timestamping.h"
 
@@ -18,24 +18,24 @@
 #define BEGIN_NS (1000 * NS_PER_S)
 #define EPOCH_NS (1700000000 * NS_PER_S) /* CLOCK_REALTIME is so much ahead */
 #define THERE_NS (1234567 * NS_PER_S) /* and the reflector's clock of that */
-#define CALL_NS 300 /* of a system call */
+#define CALL_NS 300 /* duration of a system call */
 #define IDLE_NS_MAX 3000
-#define WIRE_NS 700 /* from the send to the stamp */
-#define RESPONSE_NS 200 /* less than a turn of the loop */
+#define WIRE_NS 700 /* from the send to the timestamp */
+#define RESPONSE_NS 200 /* less than an iteration of the loop */
 #define TIMEOUT_NS (20 * NS_PER_MS)
 
-/* What is to happen to a probe, */
+/* Scripted events of a probe */
 struct fate_of {
-	int64_t there_ns, back_ns; /* its ways; negative: lost */
+	int64_t remote_ns, back_ns; /* its ways; negative: lost */
 	int64_t again_ns; /* its reply comes again, so much later; 0: once */
-	int64_t stamp_ns; /* the transmit stamp comes so much later than its time; negative: never */
-	int64_t known_ns; /* the reflector knows T3 so much later; negative: never */
+	int64_t stamp_ns; /* delivery delay of the transmit timestamp; negative: never */
+	int64_t known_ns; /* delay until the reflector has T3; negative: never */
 	unsigned refused; /* so often */
-	bool forged; /* before its reply comes one that does not know its T1 */
+	bool forged; /* a reply with a wrong T1 arrives before its reply */
 	bool astray; /* the reply comes first to another port than it was sent from */
 };
 
-/* and what did. */
+/* Observed events */
 struct truth {
 	int64_t t1_ns, t2_ns, t3_ns, t4_ns;
 	int64_t tried_ns; /* for the first time */
@@ -63,41 +63,40 @@ extern struct network {
 	struct truth truth[PROBES];
 	struct event event[EVENTS];
 	unsigned events;
-	int64_t next_ns; /* of the first of these */
+	int64_t next_ns; /* time of the first of these */
 	unsigned idle_turns;
-	unsigned slots, taken; /* of transmit stamps; 0: any number */
-	int64_t free_ns; /* a place is free so long after its stamp was fetched */
-	unsigned reordered; /* replies that came after a later one */
+	unsigned slots, taken; /* transmit timestamp slots of the NIC; 0: unlimited */
+	int64_t free_ns; /* time from a timestamp's fetch until its slot is free */
+	unsigned reordered; /* replies that arrived after a later reply */
 	uint32_t highest;
 	bool replied;
 	uint32_t ring; /* flights; 0: as they come */
-	int64_t response_ns; /* RESPONSE_NS, and what a probe waits there */
+	int64_t response_ns; /* RESPONSE_NS, and the queueing time of a probe at the reflector */
 	int64_t stepped_at_ns, stepped_ns; /* the reflector's clock is set by so much at this time; 0: never */
-	unsigned restart_at; /* the reflector is started again before it gets this probe or a later one; 0: never */
-	struct session_there {
+	unsigned restart_at; /* the reflector restarts before it receives this or a later probe; 0: never */
+	struct session_remote {
 		uint32_t replies; /* the reflector's count */
 		bool restarted;
 		struct {
 			int64_t t3_ns, known_ns;
 		} reply[2 * PROBES];
-	} session[PORTS]; /* of each source port */
+	} session[PORTS]; /* for each source port */
 	unsigned refuses; /* packets that this port has still to refuse, */
-	unsigned refusing; /* and which one it is */
-	/* probes: after so many it is doubted that the kernel counts as we do, as after a sample that was stepped; 0:
-	 * never */
+	unsigned refusing; /* number of refusing ports, and the first of them */
+	/* the id count is marked uncertain after this number of probes, as after a stepped sample; 0: never */
 	unsigned doubt_every;
-	int64_t ids_take_ns; /* an id that was asked for is behind stamps in the queue for so long */
+	int64_t ids_take_ns; /* a requested id is this long delayed by timestamps in the queue */
 	bool counts_refused; /* an older kernel: a packet that it refused has taken an id */
 	uint32_t next_id[PORTS]; /* the kernel's count */
 	unsigned sent[PORTS];
 	unsigned stop_at; /* probes; 0: never */
-	unsigned set_at; /* CLOCK_REALTIME is set when so many were sent, 0: never; */
+	unsigned set_at; /* CLOCK_REALTIME is stepped after this number of sends; 0: never */
 	int64_t set_ns; /* so much forward, */
-	int64_t shift_ns; /* and is ahead by this now; stamps are not, for they are a NIC's */
+	int64_t shift_ns; /* its step; NIC timestamps are unaffected */
 	unsigned stall_at; /* the thread has no CPU after this probe, */
-	int64_t stall_ns; /* for so long */
-	uint8_t follow_ups; /* that are asked for */
-	bool silent; /* the T3 of nobody is told: the TLV comes back as unknown */
+	int64_t stall_ns; /* duration of the stall */
+	uint8_t follow_ups; /* requested follow-ups */
+	bool silent; /* T3 is never reported: the TLV is returned as unsupported */
 } sim;
 
 extern struct options options;
@@ -108,7 +107,7 @@ extern struct packet_plan plan;
 extern struct sample record[PROBES];
 extern _Atomic int stop;
 
-/* From 0 to one less. */
+/* From 0 to max - 1. */
 int64_t network_chance(int64_t below);
 
 /* An emitter of 3,000 probes with 64 in flight, to which nothing happens. */
@@ -120,10 +119,10 @@ void network_run(void);
 
 void network_all_stamps_take(int64_t ns);
 
-/* Ways and stamps of each probe take some time, and each seventh reply comes again. */
+/* Delays of packets and timestamps vary, and each seventh reply is duplicated. */
 void network_by_chance(void);
 
-/* Nothing tells how its clock relates to that of user space. */
+/* The relation of its clock to that of user space is not reported. */
 void network_by_nic(void);
 
 #define COUNT(name) counter_get(&x.result.account.name)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A NIC behind ioctl and its ethtool commands, for the tests of rooms that ask for one: interface "fake0", number 7.
- * Off by default: then the real calls are made. It knows nothing of ethtool netlink, so that all is asked by ioctl.
- * What a test does not expect, such as setting anything without fake_nic.set, fails it. Include it after util.h;
+ * A simulated NIC behind ioctl and its ethtool commands: interface "fake0", index 7. Off by default: then the real
+ * calls are made. Ethtool netlink is not simulated, so that all queries use ioctl. A call that a test does not expect,
+ * such as a change of the setting without fake_nic.set, fails the test. Include it after util.h;
  * wraps=ioctl,genl_ctrl_resolve.
  */
 #ifndef FAKE_NIC_H
@@ -24,9 +24,9 @@ static struct {
 	struct nic_abilities can;
 	int setting[3]; /* as struct hwtstamp_config */
 	bool no_link, not_running, down;
-	/* errno, of ETHTOOL_GET_TS_INFO, SIOCGHWTSTAMP, ETHTOOL_GLINK, SIOCGIFHWADDR. */
+	/* errno values of ETHTOOL_GET_TS_INFO, SIOCGHWTSTAMP, ETHTOOL_GLINK, SIOCGIFHWADDR. */
 	int info_error, get_error, link_error, mac_error, mtu_error;
-	int gets; /* of the setting */
+	int gets; /* number of SIOCGHWTSTAMP calls */
 	int (*set)(struct hwtstamp_config *c);
 	int (*ethtool)(void *data); /* all other commands */
 } fake_nic;
@@ -50,7 +50,7 @@ static int fake_nic_ethtool(void *data)
 	switch (*(uint32_t *)data) {
 	case ETHTOOL_GDRVINFO:
 		strcpy(driver->driver, fake_nic.driver);
-		/* As the kernel's, it need not be ended. */
+		/* As in the kernel, the field may lack a terminating 0. */
 		memcpy(driver->bus_info, fake_nic.bus, strnlen(fake_nic.bus, sizeof(driver->bus_info)));
 		return 0;
 	case ETHTOOL_GLINK:

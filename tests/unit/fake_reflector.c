@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* behind Timestamp Information, and a header and number of its own */
+/* after Timestamp Information; with its own header and number */
 #define FOLLOW_UP_TIME_AT (STAMP_BASE_BYTES + 8 + 8)
 #define T3_AT 4 /* RFC 8762 section 4.3.1 */
 #define T2_AT 16
@@ -53,52 +53,52 @@ static void put_extra_reply(const struct fake_message *good, enum fake_extra ext
 		fail_msg("extra %d means nothing to an emitter", extra);
 	if (extra == EXTRA_OLD || extra == EXTRA_NO_SSID)
 		fake_put_be(m.data + 14, 0, 2);
-	/* Whoever takes it for good takes a wrong time over. */
+	/* Accepting it would copy a wrong time. */
 	if (fake_joins() && m.bytes > FOLLOW_UP_TIME_AT)
 		m.data[FOLLOW_UP_TIME_AT + 7] ^= 0x55;
 	fake_put(&fake.receive_queue, &m);
 }
 
-/* The times of the peer, by its clocks: of the wire, and of user space as it tells them. */
-int64_t fake_there_ns(int64_t monotonic_ns, bool stamped)
+/* The peer's times, by its clocks: of the wire, and of user space as it reports them. */
+int64_t fake_remote_ns(int64_t monotonic_ns, bool stamped)
 {
 	if (stamped && fake.synced)
 		return fake_wire_ns(monotonic_ns);
-	return monotonic_ns + monotonic_ns * fake.there_ppb / NS_PER_S + fake.there_more_ns +
-	       (fake.there_set_at_ns && monotonic_ns >= fake.there_set_at_ns ? fake.there_set_by_ns : 0) +
-	       (stamped && fake.there == SOURCE_HARDWARE ? THERE_WIRE_OFFSET_NS : THERE_REAL_OFFSET_NS);
+	return monotonic_ns + monotonic_ns * fake.remote_ppb / NS_PER_S + fake.remote_more_ns +
+	       (fake.remote_set_at_ns && monotonic_ns >= fake.remote_set_at_ns ? fake.remote_set_by_ns : 0) +
+	       (stamped && fake.remote == SOURCE_HARDWARE ? THERE_WIRE_OFFSET_NS : THERE_REAL_OFFSET_NS);
 }
 
-static uint8_t method_there(bool stamped)
+static uint8_t method_remote(bool stamped)
 {
-	return stamped && fake.there == SOURCE_HARDWARE ? PACKET_METHOD_HARDWARE : PACKET_METHOD_SOFTWARE;
+	return stamped && fake.remote == SOURCE_HARDWARE ? PACKET_METHOD_HARDWARE : PACKET_METHOD_SOFTWARE;
 }
 
-/* What a sender may say of T2: where the reply does not tell by which software it was taken, nothing more. */
-static enum source t2_source_told(const struct fake_reply *r, bool stamped)
+/* Permitted report about T2: if the reply does not report the kind of software, nothing more. */
+static enum source t2_source_reported(const struct fake_reply *r, bool stamped)
 {
 	if (!r->tlvs)
 		return SOURCE_LOCAL;
 	if (r->t2_method == PACKET_METHOD_HARDWARE)
 		return SOURCE_HARDWARE;
-	return fake.plan->software ? (stamped ? fake.there : SOURCE_USER) : SOURCE_LOCAL;
+	return fake.plan->software ? (stamped ? fake.remote : SOURCE_USER) : SOURCE_LOCAL;
 }
 
 static void fill_times(struct fake_reply *r, const struct fake_fate *f, int64_t t2_monotonic_ns)
 {
-	bool stamped = !f->no_t2 && fake.there != SOURCE_USER;
+	bool stamped = !f->no_t2 && fake.remote != SOURCE_USER;
 
-	r->t2_ns = fake_there_ns(t2_monotonic_ns, stamped);
-	r->t2_user_ns = fake_there_ns(t2_monotonic_ns + f->response_ns / 4, stamped && !f->no_bound);
-	r->t3_ns = fake_there_ns(t2_monotonic_ns + f->response_ns / 2, stamped && !f->no_bound);
-	r->t3_wire_ns = fake_there_ns(t2_monotonic_ns + f->response_ns, true) + f->stepped_ns;
+	r->t2_ns = fake_remote_ns(t2_monotonic_ns, stamped);
+	r->t2_user_ns = fake_remote_ns(t2_monotonic_ns + f->response_ns / 4, stamped && !f->no_bound);
+	r->t3_ns = fake_remote_ns(t2_monotonic_ns + f->response_ns / 2, stamped && !f->no_bound);
+	r->t3_wire_ns = fake_remote_ns(t2_monotonic_ns + f->response_ns, true) + f->stepped_ns;
 	r->tlvs = fake_joins() && fake.reflector != REFLECTOR_OLD && !f->no_tlvs && !f->bad_tlvs && !f->bad_integrity;
 	r->malformed = fake_joins() && f->bad_tlvs && !f->bad_integrity;
 	r->integrity = fake_joins() && f->bad_integrity;
-	r->t2_method = r->tlvs ? method_there(stamped) : PACKET_METHOD_NONE;
-	r->t2_source = t2_source_told(r, stamped);
+	r->t2_method = r->tlvs ? method_remote(stamped) : PACKET_METHOD_NONE;
+	r->t2_source = t2_source_reported(r, stamped);
 	r->no_clock = f->no_clock;
-	r->t2_told = fake_joins() && fake.plan->software ? (stamped ? fake.there : SOURCE_USER) : SOURCE_LOCAL;
+	r->t2_reported = fake_joins() && fake.plan->software ? (stamped ? fake.remote : SOURCE_USER) : SOURCE_LOCAL;
 	r->t2_user = r->tlvs && fake.plan->t2_user && !f->no_t2_user;
 	r->on_scale = r->tlvs && fake.plan->software && !f->no_bound;
 	r->off_scale = r->tlvs && fake.plan->software && f->no_bound;
@@ -106,7 +106,7 @@ static void fill_times(struct fake_reply *r, const struct fake_fate *f, int64_t 
 	r->tos = f->tos;
 }
 
-/* What this reply tells of the one before. */
+/* Report of this reply about the previous reply. */
 static void fill_follow_up(struct fake_reply *r, const struct fake_fate *f)
 {
 	if (!r->tlvs || fake.reflector != REFLECTOR_STATEFUL || !fake.session.has_last || f->follow_zero)
@@ -128,10 +128,10 @@ static void count_reply(struct fake_reply *r, const struct fake_fate *f, uint32_
 	fake.session.has_last = true;
 	fake.session.last_seq = r->seq;
 	fake.session.last_ns = r->t3_wire_ns;
-	fake.session.last_method = method_there(true);
+	fake.session.last_method = method_remote(true);
 }
 
-/* By packet_reply(), and what only a faulty peer or an old one does. */
+/* By packet_reply(), with the deviations of a faulty or an old peer. */
 static void write_reply(struct fake_message *m, const struct fake_fate *f, const struct fake_probe *probe)
 {
 	const struct fake_reply *r = &m->reply;
@@ -141,7 +141,7 @@ static void write_reply(struct fake_message *m, const struct fake_fate *f, const
 		.t3_method = PACKET_METHOD_SOFTWARE, .sync_source = FAKE_SYNC_SOURCE, .tos_known = true, .tos = r->tos,
 		.follow_up_seq = r->follow_seq, .follow_up_ns = r->follow_ns,
 		.follow_up_method = r->follow_method,
-		.wire_source = r->t2_told == SOURCE_LOCAL ? SOURCE_NONE : (uint8_t)r->t2_told,
+		.wire_source = r->t2_reported == SOURCE_LOCAL ? SOURCE_NONE : (uint8_t)r->t2_reported,
 		.t2_user_known = r->t2_user, .t2_user_ns = r->t2_user_ns,
 		.software_bound_ns = f->no_bound ? -1 : FAKE_BOUND_NS,
 	};
@@ -171,7 +171,7 @@ static void deliver_reply(struct fake_message *m, const struct fake_fate *f)
 {
 	if (f->lost)
 		return;
-	if (f->lost_back && (!f->lost_which || (f->lost_which == 2) == m->reply.again))
+	if (f->lost_backward_count && (!f->lost_which || (f->lost_which == 2) == m->reply.again))
 		return;
 	fake_put(&fake.receive_queue, m);
 	if (f->twice && !m->reply.again) {
@@ -181,13 +181,13 @@ static void deliver_reply(struct fake_message *m, const struct fake_fate *f)
 	}
 }
 
-/* The probe has arrived: it is answered. Of one that is lost there is only what else is scripted. */
+/* The probe arrives and is answered. A lost probe has only its other scripted events. */
 static void reflect_probe(const struct fake_probe *probe)
 {
 	struct fake_packet *p = &fake.packet[probe->n];
 	const struct fake_fate f = fake_fate_of(p->number);
 	struct fake_message m = { .number = (uint32_t)probe->n, .reply.again = probe->again };
-	/* Never before its own stamp, unless a negative latency or a step wants that. */
+	/* Never before its own timestamp, unless scripted as a negative latency or a step. */
 	int64_t back_ns = probe->sent_ns + FAKE_WIRE_DELAY_NS + (f.latency_ns > 300 ? f.latency_ns : 300);
 
 	fill_times(&m.reply, &f, probe->at_ns);
@@ -213,7 +213,7 @@ static void reflect_probe(const struct fake_probe *probe)
 	deliver_reply(&m, &f);
 }
 
-/* What has arrived by now, in this order. */
+/* Delivers arrived packets, in this order. */
 void fake_peer_reflects(void)
 {
 	while (fake.probes) {

@@ -35,13 +35,13 @@ static struct trace_saved saved;
 static char *text;
 static int width; /* of the terminal */
 static const char *part; /* regular expression: show_report() leaves out the paragraphs without a match; NULL: none */
-static const char *usual_part; /* set_up() puts it there */
+static const char *usual_stage; /* set_up() puts it there */
 static char *nothing, *shown; /* the report of an empty run, and the last one that was shown */
 
 /* With as much room as the latency has. */
 static inline void place(struct histogram *h, int64_t width_ns)
 {
-	histogram_place(h, calloc(1, histogram_layout(h, options.overflow_ns, width_ns, HISTOGRAM_OVERFLOW_STORE)));
+	histogram_assign(h, calloc(1, histogram_layout(h, options.overflow_ns, width_ns, HISTOGRAM_OVERFLOW_STORE)));
 }
 
 static inline int set_up(void **state)
@@ -50,12 +50,13 @@ static inline int set_up(void **state)
 	memset(&result, 0, sizeof(result));
 	/* Without the other host's times, as a reflector is and an emitter by --plain. */
 	options = (struct options){ .stamp = SOURCE_KERNEL, .histogram = true, .overflow_ns = 100 * NS_PER_US,
-				    .bucket_ns = NS_PER_US, .interface = "veth0", .plain = true, .ttl = 255, .dscp = -1,
+				    .bucket_ns = NS_PER_US, .interface = "veth0", .plain = true, .details = true,
+					    .ttl = 255, .dscp = -1,
 				    .synced_ns = -1 };
 	place(&histogram, 1);
 	result.options = &options;
 	width = 0;
-	part = usual_part;
+	part = usual_stage;
 	report = (struct report){ .options = &options, .result = &result, .histogram = &histogram };
 	return 0;
 }
@@ -267,19 +268,19 @@ static const int64_t joined_ns[STAGES] = {
 };
 
 /* An emitter that heard of the other host, whose stamps are `there`. split: with all times of user space. */
-static inline void joined_run(enum source here, enum source there, bool split)
+static inline void joined_run(enum source local, enum source remote, bool split)
 {
-	options.stamp = here;
+	options.stamp = local;
 	options.plain = false;
 	options.sw_timestamps = split;
 	options.threshold_ns = 100000;
-	result.there = (uint8_t)there;
-	result.has_stages = result.directions.told = true;
+	result.remote = (uint8_t)remote;
+	result.has_stages = result.directions.reported = true;
 	stages_of_role(ROLE_EMIT, options_on_wire(&options), result.stages);
 	for (int i = 0; i < STAGES; i++) {
 		const struct stage *one = &result.stages[i];
 
-		if (one->user && (!split || (!one->peer && here == SOURCE_USER)))
+		if (one->user && (!split || (!one->peer && local == SOURCE_USER)))
 			continue;
 		place(&stage[i], 1);
 		result.stage[i] = &stage[i];
@@ -289,25 +290,25 @@ static inline void joined_run(enum source here, enum source there, bool split)
 	for (uint32_t n = 0; n < USUAL; n++)
 		histogram_add(&histogram, 15000, n);
 	counter_add(&result.account.follow_up[FOLLOW_UP_THERE], USUAL);
-	result.software_there = (struct software_there){ .told = split, .t2_known = split };
+	result.software_remote = (struct software_remote){ .reported = split, .t2_known = split };
 }
 
 /* The clocks of the two hosts have nothing to do with each other. */
 static inline struct sample joined_sample(uint32_t seq, int64_t network_ns, int64_t rx_ns, int64_t app_ns,
 					  int64_t tx_ns)
 {
-	const int64_t here_ns = 1773883524780127138, there_ns = 1234567890000000000;
+	const int64_t local_ns = 1773883524780127138, remote_ns = 1234567890000000000;
 	const int64_t response_ns = rx_ns + app_ns + tx_ns, rtt_ns = network_ns + response_ns;
-	const uint8_t wire = (uint8_t)options.stamp, remote = result.there, user = SOURCE_USER;
+	const uint8_t wire = (uint8_t)options.stamp, remote = result.remote, user = SOURCE_USER;
 	const bool on_wire = options.stamp != SOURCE_USER, split = options.sw_timestamps;
 	const int64_t beside_ns = on_wire ? 3000 : 0;
 	struct sample s = {
-		.seq = seq, .latency_ns = rtt_ns, .follow_up = FOLLOW_UP_THERE, .one_scale = split,
+		.seq = seq, .latency_ns = rtt_ns, .follow_up = FOLLOW_UP_THERE, .same_timebase = split,
 		.source = { user, on_wire ? wire : 0, on_wire ? wire : 0, split || !on_wire ? user : 0,
 			    remote, split ? user : 0, user, remote },
-		.time_ns = { here_ns, here_ns + beside_ns, here_ns + beside_ns + rtt_ns,
-			     here_ns + beside_ns + rtt_ns + (on_wire ? 2000 : 0),
-			     there_ns, there_ns + rx_ns, there_ns + rx_ns + app_ns, there_ns + response_ns },
+		.time_ns = { local_ns, local_ns + beside_ns, local_ns + beside_ns + rtt_ns,
+			     local_ns + beside_ns + rtt_ns + (on_wire ? 2000 : 0),
+			     remote_ns, remote_ns + rx_ns, remote_ns + rx_ns + app_ns, remote_ns + response_ns },
 	};
 
 	return s;
@@ -316,7 +317,7 @@ static inline struct sample joined_sample(uint32_t seq, int64_t network_ns, int6
 static inline struct sample without_t3(struct sample s, enum follow_up why)
 {
 	s.follow_up = (uint8_t)why;
-	s.source[THERE + REFLECT_T3_WIRE] = SOURCE_NONE;
+	s.source[REMOTE + REFLECT_T3_WIRE] = SOURCE_NONE;
 	return s;
 }
 
@@ -324,11 +325,11 @@ static const struct {
 	enum follow_up why;
 	const char *words;
 } unknowns[] = {
-	{ FOLLOW_UP_LOST, "the next reply, which tells when this one left, was lost" },
+	{ FOLLOW_UP_LOST, "the next reply, which reports when this reply left, was lost" },
 	{ FOLLOW_UP_UNKNOWN, "the reflector did not have the stamp in time, or keeps no state" },
-	{ FOLLOW_UP_UNTOLD, "the reflector does not tell when a reply left: RFC 8972 section 4.7" },
-	{ FOLLOW_UP_MIXED, "the reflector's two stamps are of different kinds, or of untold ones" },
-	{ FOLLOW_UP_END, "no reply came after this one" },
+	{ FOLLOW_UP_UNREPORTED, "the reflector does not report when a reply left: RFC 8972 section 4.7" },
+	{ FOLLOW_UP_MIXED, "the reflector's two stamps are of different or unreported kinds" },
+	{ FOLLOW_UP_END, "no later reply arrived" },
 	{ FOLLOW_UP_NONE, "it was not asked for (--plain)" },
 };
 
@@ -354,7 +355,7 @@ static inline void place_records(uint64_t capacity, bool circular, bool full)
 {
 	free(records);
 	records = calloc(capacity, log_record_bytes(full));
-	log_place(&transactions, records, capacity, circular, full);
+	log_assign(&transactions, records, capacity, circular, full);
 }
 
 static inline void add_record(uint32_t seq, int64_t first_ns, int64_t latency_ns)

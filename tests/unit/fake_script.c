@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The script of the fake, see fake_kernel.h: what it says of one packet. */
+/* The script of the fake, see fake_kernel.h: its entries for a packet. */
 #include "fake_kernel.h"
 
 #include "fake_inside.h"
@@ -9,11 +9,11 @@
 
 #include <cmocka.h>
 
-/* What happens to the peer that reflects. */
+/* Events of the reflecting peer. */
 static void apply_event_there(struct fake_fate *f, const struct fake_event *e)
 {
 	switch (e->fault) {
-	case LOST_BACK: f->lost_back = true; f->lost_which = e->argument; break;
+	case LOST_BACK: f->lost_backward_count = true; f->lost_which = e->argument; break;
 	case DELAYED: f->delayed_ns = e->argument; break;
 	case ASKED_TWICE: f->asked_twice = true; f->asked_ns = e->argument; break;
 	case RESTARTED: f->restarted = true; break;
@@ -74,7 +74,7 @@ struct fake_fate fake_fate_of(uint32_t number)
 			       .response_ns = 1200 + number * 6271LL % 1801,
 			  .ttl = FAKE_TTL, .tos = (uint8_t)(fake.dscp << 2) };
 
-	/* Long random scripts: what is far behind is not looked at again. */
+	/* Long random scripts: entries far below are not searched again. */
 	while (fake.cursor < fake.event_count && fake.events[fake.cursor].last < number &&
 	       fake.events[fake.cursor].first + 1000 < number)
 		fake.cursor++;

@@ -24,7 +24,7 @@ int __wrap_connect(int fd, const struct sockaddr *address, socklen_t bytes);
 ssize_t __wrap_sendmsg(int fd, const struct msghdr *m, int flags);
 ssize_t __wrap_recv(int fd, void *to, size_t bytes, int flags);
 
-/* ---- A kernel that grants everything but one thing --------------------------------------------------------------- */
+/* ---- A kernel that refuses a single option ----------------------------------------------------------------------- */
 
 #define SET_MAX 256
 
@@ -34,13 +34,13 @@ static struct {
 	int bind_error, connect_error, send_error;
 	int bind_error_at; /* which bind, from 0 */
 	int socket_error_at; /* which socket, from 1; 0: none */
-	int granted_mask; /* of the timestamping flags */
-	/* What happened. */
+	int granted_mask; /* granted timestamping flags */
+	/* Observations. */
 	struct {
 		int level, name, value;
 	} set[SET_MAX];
 	unsigned sets, binds, sockets, sends;
-	uint32_t drops; /* of the socket; 0: as it is */
+	uint32_t drops; /* drop count of the socket; 0: unchanged */
 	int drops_error;
 	int flags; /* SO_TIMESTAMPING as last set */
 	char device[IFNAMSIZ];

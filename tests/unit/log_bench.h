@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Logs, without a file: what the forms make of the records in the ring. A test includes its room first, then this; it
- * is linked with all forms.
+ * Logs without a file: output of each format for the records in the ring. A test includes its module first,
+ * then this file; it is linked with all formats.
  */
 #ifndef LOG_BENCH_H
 #define LOG_BENCH_H
@@ -20,20 +20,20 @@ static inline int set_up_log(void **state)
 }
 
 /* An emitter with a full log. split: with all times of user space. */
-static inline void full_log(enum source here, enum source there, bool split, uint64_t capacity)
+static inline void full_log(enum source local, enum source remote, bool split, uint64_t capacity)
 {
-	joined_run(here, there, split);
+	joined_run(local, remote, split);
 	options.log_full = true;
 	place_records(capacity, false, true);
 }
 
-/* The room that a writer has, and no more; what was there before shows where nothing is written. */
-static inline void put_exact(FILE *out, size_t room, const struct log_form *form, struct log_columns *c,
+/* The exact space of a writer; earlier contents show octets that were not written. */
+static inline void put_exact(FILE *out, size_t space, const struct log_form *form, struct log_columns *c,
 			     const struct sample *s)
 {
-	char *at = malloc(room), *end;
+	char *at = malloc(space), *end;
 
-	memset(at, '?', room);
+	memset(at, '?', space);
 	end = s ? form->record(at, c, s, 0) : form->begin(at, c, 0);
 	fwrite(at, 1, (size_t)(end - at), out);
 	free(at);
@@ -48,7 +48,7 @@ static inline const char *logged_as(enum log_format format)
 	free(text);
 	FILE *out = open_memstream(&text, &bytes);
 
-	log_columns_choose(&c, &options, result.there);
+	log_columns_choose(&c, &options, result.remote);
 	put_exact(out, LOG_BEGIN_BYTES, &log_forms[format], &c, NULL);
 	for (uint64_t i = 0; i < log_ready(&transactions); i++)
 		put_exact(out, LOG_RECORD_BYTES, &log_forms[format], &c, log_at(&transactions, i));

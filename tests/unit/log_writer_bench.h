@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A writer of the log, its ring and its file, and what is in the file. A test includes report/log/log_writer.c first,
- * then this. */
+/* A log writer with its ring and file, and checks of the file. A test includes report/log/log_writer.c
+ * first, then this file. */
 #ifndef LOG_WRITER_BENCH_H
 #define LOG_WRITER_BENCH_H
 
@@ -9,7 +9,7 @@
 
 /* ---- The bench --------------------------------------------------------------------------------------------------- */
 
-static int64_t mono_ns; /* CLOCK_MONOTONIC, as this test has it; 0: the real one */
+static int64_t mono_ns; /* CLOCK_MONOTONIC of this test; 0: the real clock */
 
 int __real_clock_gettime(clockid_t clock, struct timespec *t);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
@@ -22,7 +22,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 }
 
 static struct log_writer *const w = &writer;
-static uint32_t offered; /* records, whose numbers begin with 0 */
+static uint32_t offered; /* records, numbered from 0 */
 
 static inline int set_up_writer(void **state)
 {
@@ -57,7 +57,7 @@ static inline void offer(uint32_t n)
 		add_record(offered, offered, offered);
 }
 
-/* What files have, one after the other. */
+/* Concatenated contents of files. */
 static struct {
 	uint32_t next; /* the number that is expected */
 	uint64_t records, left_out, notes, others;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The bench of the tests of the NIC's rooms: what they write to stderr, and a NIC that follows a script (no driver with
- * a hardware clock can be had everywhere). Include it after util.h; wraps=ioctl,genl_ctrl_resolve,nl_connect.
+ * Common parts of the tests of host/nic/: capture of stderr, and a scripted NIC, since most hosts have no NIC with a
+ * hardware clock. Include it after util.h; wraps=ioctl,genl_ctrl_resolve,nl_connect.
  */
 #ifndef NIC_BENCH_H
 #define NIC_BENCH_H
@@ -23,7 +23,7 @@
 
 static const struct options udp = { .transport = TRANSPORT_UDP };
 
-/* ---- What goes to stderr --------------------------------------------------------------------------------------- */
+/* ---- Capture of stderr ----------------------------------------------------------------------------------------- */
 
 static struct util_capture capture;
 static bool capturing;
@@ -43,7 +43,7 @@ static inline void capture_end(void)
 		capture_end();                 \
 	} while (0)
 
-/* For an assertion in the fake kernel that failed while its message went into the capture. */
+/* Prints the captured text of an assertion that failed in the simulated kernel. */
 static inline void capture_abandon(void)
 {
 	if (!capturing)
@@ -73,8 +73,8 @@ struct script {
 	int found[3];
 	int get_error, set_error, info_error; /* errno */
 	bool grants_other, error_but_changes;
-	int grants[3]; /* what a set really sets, with grants_other */
-	int behind_our_back[3]; /* with changes_behind: set by someone else before the restore */
+	int grants[3]; /* with grants_other: the setting that a request really makes */
+	int behind_our_back[3]; /* with changes_behind: set by another program before the restoration */
 	bool changes_behind;
 
 	int result;
@@ -86,7 +86,7 @@ static struct {
 	const struct script *script;
 	int sets;
 	void (*after_set)(void);
-	/* ETHTOOL_GLINKSETTINGS: words in each of its masks, errors of the first and the second question. */
+	/* ETHTOOL_GLINKSETTINGS: words in each of its masks, errors of the first and the second request. */
 	int link_words, settings_error[2], settings_asked;
 	uint32_t speed;
 	uint8_t duplex;
@@ -97,7 +97,7 @@ static bool netlink_broken;
 int __real_nl_connect(struct nl_sock *s, int protocol);
 int __wrap_nl_connect(struct nl_sock *s, int protocol);
 
-/* As the kernel: a wrong number of words is answered with the right one, negative, and with nothing else. */
+/* As the kernel: the reply to a wrong number of words holds only the right number, negated. */
 static inline int fake_link_settings(struct ethtool_link_settings *s)
 {
 	int asked = s->link_mode_masks_nwords;
@@ -112,7 +112,7 @@ static inline int fake_link_settings(struct ethtool_link_settings *s)
 	}
 	s->speed = fake.speed;
 	s->duplex = fake.duplex;
-	/* Of the three masks every octet is written. */
+	/* Every octet of the three masks is written. */
 	memset(s->link_mode_masks, 0xff, 3 * sizeof(uint32_t) * (size_t)fake.link_words);
 	return 0;
 }
@@ -128,7 +128,7 @@ static inline int fake_ethtool(void *data)
 static inline int fake_set(struct hwtstamp_config *c)
 {
 	const struct script *s = fake.script;
-	/* What a NIC makes of a request shows in the first set; the way back is an exact setting. */
+	/* Only the first request is granted in part; the restoration sets the exact setting. */
 	bool odd = fake.sets++ == 0 && (s->grants_other || s->error_but_changes);
 	const int asked[3] = { c->flags, c->tx_type, c->rx_filter };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The real kernel in a network namespace made for one test of the NIC's rooms. Include it after nic_bench.h. */
+/* A network namespace of the real kernel for a test of host/nic/. Include it after nic_bench.h. */
 #ifndef NIC_NAMESPACE_H
 #define NIC_NAMESPACE_H
 
@@ -25,7 +25,7 @@ static inline int namespace_leave(void **state)
 {
 	(void)state;
 	if (home >= 0 && setns(home, CLONE_NEWNET) < 0)
-		abort(); /* later tests would run in the wrong place */
+		abort(); /* later tests would run in the wrong namespace */
 	if (home >= 0)
 		close(home);
 	home = -1;

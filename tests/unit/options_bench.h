@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Command lines, parsed with what they say caught. */
+/* Parses command lines and catches their messages. */
 #ifndef OPTIONS_BENCH_H
 #define OPTIONS_BENCH_H
 
@@ -16,9 +16,9 @@
 
 #include "bad_options.h"
 
-static char said[8192]; /* what the last parse() wrote to stderr */
+static char said[8192]; /* stderr of the last parse() */
 
-/* Runs the parser on arguments that it may reorder, with stderr caught. */
+/* Runs the parser on a copy of the arguments, which it may reorder, and catches stderr. */
 static inline int parse(struct options *o, const char *const *args)
 {
 	char *argv[ARGS + 2] = { (char *)"rant" };
@@ -49,7 +49,7 @@ static inline void print_args(const char *const *args)
 	print_message("\nsaid: %s\n", said);
 }
 
-/* One line, with the program's name, and all of the words. */
+/* The message is one line with the name of the program and all of the words. */
 static inline void assert_refused(const char *const *args, const char *const *words, size_t count)
 {
 	struct options o;

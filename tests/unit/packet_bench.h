@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What test_packet.c and test_tlv.c share, each after the .c that it is about: the vectors of an independent
- * computation (V1 to V5), the two kinds of packet with their keys, and what a base must be.
+ * Shared by test_packet.c and test_tlv.c, each after the tested .c: independently computed vectors (V1 to
+ * V5), the two kinds of packet with their keys, and the expected base.
  */
 #ifndef PACKET_BENCH_H
 #define PACKET_BENCH_H
@@ -83,10 +83,10 @@ static inline void sign_base(uint8_t *packet, const struct kind *k)
 		hmac_sign(vector_hmac, packet, 96, NULL, 0, packet + 96);
 }
 
-/* What an answer says when a test does not care. */
+/* Contents of an answer that a test does not check. */
 static const struct answer plain_answer = { .seq = 2, .t2_ns = 1, .t3_ns = 2, .ttl = 64, .software_bound_ns = -1 };
 
-/* A probe without its number and time. It is the whole of its memory, so that ASan sees one octet too many. */
+/* A probe without number and time. It fills its memory exactly, so that ASan detects an excess octet. */
 static inline uint8_t *prepared(const struct packet_plan *plan)
 {
 	uint8_t *packet = malloc(packet_plan_bytes(plan));
@@ -96,7 +96,7 @@ static inline uint8_t *prepared(const struct packet_plan *plan)
 	return packet;
 }
 
-/* Checks one reply field by field against the request that it answers. */
+/* Checks a reply field by field against its request. */
 static inline void check_base(const struct kind *k, const uint8_t *answered, const uint8_t *request, size_t bytes,
 		       const struct answer *a)
 {
@@ -119,20 +119,20 @@ static inline void check_base(const struct kind *k, const uint8_t *answered, con
 	assert_memory_equal(answered, expected, k->base);
 }
 
-/* Without TLVs all that they would tell is empty, whatever was there before. */
-static inline void assert_nothing_told(const struct reply *r)
+/* Without TLVs all their values are empty, whatever the earlier contents. */
+static inline void assert_nothing_reported(const struct reply *r)
 {
 	assert_int_equal(r->t2_method, PACKET_METHOD_NONE);
 	assert_int_equal(r->t3_method, PACKET_METHOD_NONE);
-	assert_false(r->follow_up_told);
+	assert_false(r->follow_up_reported);
 	assert_int_equal(r->follow_up_method, PACKET_METHOD_NONE);
 	assert_int_equal(r->follow_up_seq, 0);
 	assert_int_equal(r->follow_up_ns, 0);
-	assert_false(r->class_told);
+	assert_false(r->class_reported);
 	assert_int_equal(r->dscp, 0);
 	assert_int_equal(r->ecn, 0);
 	assert_false(r->reverse_dscp_refused);
-	assert_false(r->software_told);
+	assert_false(r->software_reported);
 	assert_int_equal(r->wire_source, SOURCE_NONE);
 	assert_false(r->t2_user_known);
 	assert_int_equal(r->t2_user_ns, 0);
@@ -140,7 +140,7 @@ static inline void assert_nothing_told(const struct reply *r)
 	assert_int_equal(r->follow_ups, 0);
 }
 
-/* One test for each kind of packet. */
+/* A test for each kind of packet. */
 #define BOTH_KINDS(test) \
 	{ #test ", unauthenticated", test, NULL, NULL, (void *)&unauthenticated_kind }, \
 	{ #test ", authenticated", test, NULL, NULL, (void *)&authenticated_kind }

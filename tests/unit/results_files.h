@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files that a test makes to be read, and what is said on stderr meanwhile. */
+/* Input files of tests, and capture of stderr. */
 #ifndef RESULTS_FILES_H
 #define RESULTS_FILES_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What --json writes of a small run, with what is read of it; and changes of it. */
+/* JSON of a small run, for tests that read it or a changed copy. */
 #ifndef RESULTS_RUN_H
 #define RESULTS_RUN_H
 
-/* 200 round trips: 100 of 5 us, 99 of 6 us and one of 200 us, beyond the overflow; a response of 4 us, and of 100 ns in
- * 1 of 3 seconds. */
+/* 200 round trips: 100 of 5 us, 99 of 6 us and one of 200 us, above the overflow threshold; responses of 4 us; two
+ * seconds. */
 static const char results_run[] =
 "{\"format\": \"rant\", \"schema_version\": 1, \"rant_version\": \"0.1\",\n"
 "\"run\": {\"role\": \"emit\", \"interface\": \"eth0\", \"server\": \"192.0.2.1\", \"port\": 862, \"stamp\": "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: wraps= sources=host/counters/activity.c,host/counters/activity_fields.c,host/counters/activity_inside.c,host/counters/activity_interrupts.c,host/counters/activity_nic.c,host/counters/activity_text.c libs= */
+/* build: wraps= sources=host/counters/activity.c,host/counters/activity_fields.c,host/counters/activity_inside.c,host/counters/activity_interrupts.c,host/counters/activity_nic.c,host/counters/activity_text.c,host/counters/activity_vm.c libs= */
 /* activity_cpu.c against the files of an Intel CPU, and of others. */
 #include "host/counters/activity_cpu.c"
 

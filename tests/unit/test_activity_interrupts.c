@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: wraps= sources=host/counters/activity.c,host/counters/activity_cpu.c,host/counters/activity_fields.c,host/counters/activity_inside.c,host/counters/activity_nic.c libs= */
+/* build: wraps= sources=host/counters/activity.c,host/counters/activity_cpu.c,host/counters/activity_fields.c,host/counters/activity_inside.c,host/counters/activity_nic.c,host/counters/activity_vm.c libs= */
 /* activity_interrupts.c, and activity_text.c that it reads by: tables that change, large ones and torn ones. */
 #include "host/counters/activity_interrupts.c"
 #include "host/counters/activity_text.c"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: wraps= sources=host/counters/activity.c,host/counters/activity_cpu.c,host/counters/activity_fields.c,host/counters/activity_inside.c,host/counters/activity_interrupts.c,host/counters/activity_text.c libs= */
+/* build: wraps= sources=host/counters/activity.c,host/counters/activity_cpu.c,host/counters/activity_fields.c,host/counters/activity_inside.c,host/counters/activity_interrupts.c,host/counters/activity_text.c,host/counters/activity_vm.c libs= */
 /* activity_nic.c against drivers with many statistics, with none, and with others than at the start. */
 #include "host/counters/activity_nic.c"
 
@@ -7,7 +7,7 @@
 
 #include "activity_bench.h"
 
-static void test_tells_trouble(void **state)
+static void test_prints_trouble(void **state)
 {
 	static const char *const yes[] = {
 		"rx_dropped", "rx-0.drops", "rx_crc_errors", "tx_err", "rxerr", "rx_missed_errors", "rx_discards_phy",
@@ -20,10 +20,10 @@ static void test_tells_trouble(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(yes); i++)
-		if (!tells_trouble(yes[i]))
+		if (!prints_trouble(yes[i]))
 			fail_msg("%s is left out", yes[i]);
 	for (size_t i = 0; i < COUNT_OF(no); i++)
-		if (tells_trouble(no[i]))
+		if (prints_trouble(no[i]))
 			fail_msg("%s is told", no[i]);
 }
 
@@ -143,7 +143,7 @@ static void test_more_statistics_than_room(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_tells_trouble),
+		TEST(test_prints_trouble),
 		TEST(test_statistics),
 		TEST(test_statistics_that_cannot_be_read),
 		TEST(test_statistics_change),

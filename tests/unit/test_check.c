@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: wraps=ioctl,genl_ctrl_resolve,clock_gettime,getsockopt,getrlimit,nic_check_address,nic_find_own sources=doctor/cpus.c,doctor/facts.c,doctor/driver.c,doctor/check_*.c,host/nic/nic*.c libs=-lnl-3 -lnl-genl-3 */
-/* The doctor as a whole on made-up machines, and what its checks read with: files, numbers, lists of CPUs. */
+/* The doctor as a whole on simulated hosts, and its functions for files, numbers and lists of CPUs. */
 #include "doctor/check.c"
 #include "doctor/cpus.h"
 #include "doctor/files.c"
@@ -30,7 +30,7 @@ static void test_cpu_lists(void **state)
 	}
 }
 
-/* What is written is read back; only where it fits, for the text is cut. */
+/* A written list is read back, unless it is longer than the text and was cut off. */
 static void test_cpu_lists_random(void **state)
 {
 	(void)state;
@@ -116,7 +116,7 @@ static int run_machine(bool with_output)
 	return fails;
 }
 
-/* Every line is a heading, empty, the count, or a finding with its source. Returns how many findings are `name`. */
+/* Each line is a heading, empty, the count, or a finding with its source. Returns the number of findings `name`. */
 static unsigned count_lines(const char *name)
 {
 	char copy[sizeof(said)], *line, *rest = copy;
@@ -139,7 +139,7 @@ static unsigned count_lines(const char *name)
 	return count;
 }
 
-/* Headings and subjects alone: findings are those of this machine in part. */
+/* Headings and subjects only: some findings depend on the host of the test. */
 static void show_subjects(void)
 {
 	for (const char *line = said; *line; line = strchr(line, '\n') + 1) {
@@ -168,7 +168,7 @@ static void test_whole(void **state)
 	snprintf(total, sizeof(total), "\n\n%u ok, %u notes, %u warnings, 0 failures\n", count_lines("ok"),
 		 count_lines("note"), count_lines("warn"));
 	assert_string_equal(said + strlen(said) - strlen(total), total);
-	/* Down, and without a clock: two of them, and no line where none is wanted. */
+	/* Two failures: the interface is down and has no clock. Without output no line is printed. */
 	fake_nic.down = true;
 	fake_nic.can.phc_index = -1;
 	assert_int_equal(run_machine(true), 2);
@@ -181,7 +181,7 @@ static void test_whole(void **state)
 	assert_string_equal(said, "");
 }
 
-/* A run begins with all rows but the slow ones. */
+/* The start of a run uses all rows except the slow ones. */
 static void test_rows(void **state)
 {
 	(void)state;
@@ -209,7 +209,7 @@ static void test_whole_without_interface(void **state)
 	assert_string_equal(said, "");
 }
 
-/* At the start of a run: what was changed for it stays, and no second is spent. */
+/* The start of a run keeps the changed setting of the NIC, and does not spin for a second. */
 static void test_short(void **state)
 {
 	struct nic n;
@@ -238,13 +238,13 @@ static void test_short(void **state)
 	nic_close(&n);
 }
 
-static unsigned told, told_fails;
+static unsigned reported, reported_fails;
 
-static void tell(void *context, const struct check_told *t)
+static void print(void *context, const struct check_reported *t)
 {
-	assert_ptr_equal(context, &told);
-	told++;
-	told_fails += t->fail;
+	assert_ptr_equal(context, &reported);
+	reported++;
+	reported_fails += t->fail;
 	assert_non_null(t->what);
 	if (strcmp(t->subject, "watchdog"))
 		return;
@@ -255,8 +255,8 @@ static void tell(void *context, const struct check_told *t)
 	assert_null(strstr(t->what, t->cure));
 }
 
-/* A program is told what check_short() writes, finding by finding. */
-static void test_tell(void **state)
+/* check_print() passes the findings that check_short() prints. */
+static void test_print(void **state)
 {
 	char *text = NULL;
 	size_t bytes = 0;
@@ -271,11 +271,11 @@ static void test_tell(void **state)
 	begin_capture(&out, &text, &bytes);
 	check_short(out, &options, &n);
 	end_capture(out, &text);
-	told = told_fails = 0;
-	check_tell(tell, &told, &options, &n);
-	assert_true(told >= 2);
-	assert_int_equal(told - told_fails, count_lines("warn"));
-	assert_int_equal(told_fails, count_lines("fail"));
+	reported = reported_fails = 0;
+	check_print(print, &reported, &options, &n);
+	assert_true(reported >= 2);
+	assert_int_equal(reported - reported_fails, count_lines("warn"));
+	assert_int_equal(reported_fails, count_lines("fail"));
 	nic_close(&n);
 }
 
@@ -284,7 +284,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_cpu_lists), TEST(test_cpu_lists_random), TEST(test_cpu_lists_garbage), TEST(test_read),
 		TEST(test_rows), TEST(test_whole), TEST(test_whole_without_interface), TEST(test_short),
-		TEST(test_tell),
+		TEST(test_print),
 	};
 
 	util_seed();

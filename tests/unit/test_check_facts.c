@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: wraps=ioctl,genl_ctrl_resolve,clock_gettime,getsockopt,getrlimit,nic_check_address,nic_find_own sources=doctor/cpus.c,doctor/finding.c,doctor/driver.c,doctor/check_*.c,host/nic/nic*.c libs=-lnl-3 -lnl-genl-3 */
 /*
- * What the doctor gathers of a made-up machine, and what the checks make of it: other programs, interrupts and their
+ * Facts that the doctor reads on a simulated host, and the checks of them: other programs, interrupts and their
  * threads, the folder of the NIC.
  */
 #include "doctor/facts.c"
@@ -60,7 +60,7 @@ static void test_users(void **state)
 	PUT_PROCESS(35, "ptp4l\n", "ptp4l\0-i\0fake00\0fake", NULL);
 	look_at_processes();
 	assert_int_equal(c.users, 5);
-	for (int i = 0; i < 5; i++) /* in any order on disk, in one here */
+	for (int i = 0; i < 5; i++) /* the order in a folder is undefined; here it is fixed */
 		for (int j = i + 1; j < 5; j++)
 			if (c.user[j].pid < c.user[i].pid) {
 				struct check_user u = c.user[i];
@@ -89,17 +89,17 @@ static void test_users_hidden(void **state)
 	put_bytes("/proc/40/cmdline", "ptp4l\0fake0", 12);
 	look_at_processes();
 	look("users");
-	/* More of them than there is room for. */
+	/* More programs than the array can hold. */
 	for (int pid = 50; pid < 70; pid++)
 		PUT_PROCESS(pid, "phc2sys\n", "phc2sys\0fake0", NULL);
 	look_at_processes();
 	assert_int_equal(c.users, CHECK_USERS);
-	/* Not itself. */
+	/* The process of the doctor itself is left out. */
 	remove_all(folder);
 	PUT_PROCESS(getpid(), "rant\n", "rant", "->/dev/ptp0");
 	look_at_processes();
 	assert_int_equal(c.users, 0);
-	/* Others than the known ones are not looked into at the start of a run. */
+	/* The start of a run reads descriptors of known programs only. */
 	PUT_PROCESS(71, "clock\n", "clock", "->/dev/ptp0");
 	c.brief = true;
 	look_at_processes();
@@ -194,11 +194,11 @@ static void test_irqs(void **state)
 	put("/proc/irq/30/smp_affinity_list", "0-1\n");
 	look_for_irqs();
 	look("NIC interrupts");
-	/* What is in force counts. */
+	/* The effective affinity counts. */
 	put_irq(30, "fake0", "3\n");
-	put("/proc/irq/31/node", "0\n"); /* has no handler */
+	put("/proc/irq/31/node", "0\n"); /* without a handler */
 	put(DEVICE "/msi_irqs/31", "msix\n");
-	put_irq(32, "fake0-rx-0", "1\n"); /* not of this device */
+	put_irq(32, "fake0-rx-0", "1\n"); /* of another device */
 	look_for_irqs();
 	assert_int_equal(c.irqs, 1);
 	look("NIC interrupts");
@@ -208,7 +208,7 @@ static void test_irqs(void **state)
 	look("NIC interrupts");
 }
 
-/* No message-signalled interrupts, or no device on a bus: by the name of the handler. */
+/* Without message-signalled interrupts or a bus device, the name of the handler decides. */
 static void test_irqs_by_name(void **state)
 {
 	static const char *const not_a_bus[] = { "", "..", ".", "../../../etc", "a/b" };
@@ -275,7 +275,7 @@ static void test_irq_priority(void **state)
 	look("interrupt priority");
 	c.priority = 50;
 	look("interrupt priority");
-	c.priority = 49; /* not of the one on this CPU, but of the other */
+	c.priority = 49; /* above the thread on another CPU, below the thread on this CPU */
 	look("interrupt priority");
 	c.priority = 9;
 	look("interrupt priority");
@@ -286,7 +286,7 @@ static void test_irq_priority(void **state)
 	look("interrupt priority");
 }
 
-/* Nothing can be above SCHED_FIFO 99, so what has to change is this process. */
+/* No thread can be above SCHED_FIFO 99, so the cure is a lower priority of this process. */
 static void test_irq_priority_99(void **state)
 {
 	(void)state;
@@ -298,7 +298,7 @@ static void test_irq_priority_99(void **state)
 	find_processes(&c);
 	c.priority = 99;
 	look("interrupt priority");
-	/* On the same one, or it is not known on which. */
+	/* On the same CPU, or on an unknown CPU. */
 	c.irq[0].placed = false;
 	look("interrupt priority");
 	c.irq[0].placed = true;

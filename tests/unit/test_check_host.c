@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: wraps=ioctl,genl_ctrl_resolve,clock_gettime,getsockopt,getrlimit,nic_check_address,nic_find_own sources=doctor/cpus.c,doctor/finding.c,doctor/driver.c,doctor/check_*.c,host/nic/nic*.c libs=-lnl-3 -lnl-genl-3 */
 /*
- * The doctor's checks of CPUs, kernel, memory and tracing on made-up machines. Of each check what it prints when all is
- * well, when not, and when it cannot tell.
+ * Checks of CPUs, kernel, memory and tracing on simulated hosts: the lines of each check for a good, a bad and an
+ * unreadable value.
  */
 #include "doctor/facts.c"
 #include "doctor/files.c"
@@ -121,7 +121,7 @@ static void test_idle(void **state)
 	put_state(2, "C6\n", "133\n", "0\n");
 	put_state(3, "C10\n", "900\n", "1\n");
 	look("idle states");
-	put_bytes("/dev/cpu_dma_latency", "\x00\x94\x35\x77", 4); /* 2000 s, the kernel's default */
+	put_bytes("/dev/cpu_dma_latency", "\x00\x94\x35\x77", 4); /* 2000 s, the default of the kernel */
 	look("idle states");
 	options.no_cpu_dma_latency = true;
 	look("idle states");
@@ -262,7 +262,7 @@ static void test_preemption(void **state)
 	look("preemption");
 }
 
-/* Without the number of the CPU, which is this machine's. */
+/* Replaces the number of the CPU, which depends on the host of the test. */
 static void look_at_gap(void)
 {
 	look_quietly("largest gap");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: wraps=ioctl,genl_ctrl_resolve,clock_gettime,getsockopt,getrlimit,nic_check_address,nic_find_own sources=doctor/cpus.c,doctor/finding.c,doctor/driver.c,doctor/check_*.c,host/nic/nic*.c libs=-lnl-3 -lnl-genl-3 */
 /*
- * The doctor's checks of the NIC and of the clocks on made-up machines. Of each check what it prints when all is well,
- * when not, and when it cannot tell.
+ * Checks of the NIC and of the clocks on simulated hosts: the lines of each check for a good, a bad and an unreadable
+ * value.
  */
 #include "doctor/facts.c"
 #include "doctor/files.c"
@@ -60,7 +60,7 @@ static void test_stamps(void **state)
 	look("stamp setting");
 }
 
-/* It cannot be read: what nic_stamp() does then. */
+/* An unreadable setting: the findings match the behaviour of nic_stamp(). */
 static void test_setting_unseen(void **state)
 {
 	(void)state;
@@ -317,7 +317,7 @@ static void test_address(void **state)
 	look("address");
 }
 
-/* What rant says is told here and not on stderr, which is as before. */
+/* The message of a refusal becomes a finding; stderr is the same as before. */
 static void test_socket(void **state)
 {
 	struct util_capture capture;
@@ -367,7 +367,7 @@ static void test_phc(void **state)
 	look("NIC clock");
 }
 
-/* A busy clock is there, and is judged by what it tells. */
+/* A busy clock is checked by its successful readings. */
 static void test_phc_busy(void **state)
 {
 	static const int busy[] = { EBUSY, EAGAIN, ETIMEDOUT, EINTR };
@@ -380,7 +380,7 @@ static void test_phc_busy(void **state)
 		fake.phc_error = busy[i];
 		look("NIC clock");
 	}
-	/* Every fourth, then three of four. */
+	/* Every fourth reading is refused, then three of four. */
 	fake.phc_error = EBUSY;
 	fake.phc_error_every = 4;
 	fake.phc_readings = 1;
@@ -389,7 +389,7 @@ static void test_phc_busy(void **state)
 	fake.phc_error_from = 10;
 	fake.phc_readings = 0;
 	look("NIC clock");
-	/* Half a second for each: no more than a second passes before the last. */
+	/* Half a second for each reading: at most a second passes before the last. */
 	fake.phc_error_ns = NS_PER_S / 2;
 	fake.phc_error = ETIMEDOUT;
 	fake.phc_readings = 10;
@@ -411,12 +411,12 @@ static void test_phc_wrong(void **state)
 	fake.phc_stands = true;
 	look("NIC clock");
 	fake.phc_stands = false;
-	/* Within one in a hundred, and beyond. */
+	/* A rate within 1 %, and beyond. */
 	fake.phc_ppm = -9000;
 	look("NIC clock");
 	fake.phc_ppm = 11000;
 	look("NIC clock");
-	/* A thread that was held up for one reading of many knows as much as before. */
+	/* A delay of one reading does not change the result. */
 	fake.phc_ppm = 50000;
 	fake.phc_stall_ns = 20 * NS_PER_MS;
 	fake.phc_readings = 0;

@@ -1,11 +1,11 @@
-/* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen sources=host/clock/clock_spell.c,host/clock/clock_track.c libs= */
+/* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen sources=host/clock/clock_fault.c,host/clock/clock_track.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opening clocks, comparing them, and asking, with made clocks. Where there are PHCs (in the lab), with these too.
+ * Opening, comparing and querying clocks: with simulated clocks, and with real PHCs where a host has them (the lab).
  */
 #include "host/clock/clock.c"
 #include "host/clock/clock_compare.c"
-#include "host/clock/clock_place.c"
+#include "host/clock/clock_seqlock.c"
 
 #include "golden.h"
 #include "fake_clocks.h"
@@ -36,13 +36,13 @@ static void the_shortest_bracket(void **state)
 	assert_int_equal(r.offset_ns, 3950);
 	assert_true(r.bound_ns >= 71 && r.bound_ns < 75);
 	narrow(&r, 4000, 8000, 4200, 20); /* longer */
-	narrow(&r, 5000, 9000, 4999, 20); /* set back in between */
+	narrow(&r, 5000, 9000, 4999, 20); /* the clock was set back during the bracket */
 	narrow(&r, 5000, INT64_MIN, 5010, 20);
 	narrow(&r, INT64_MIN, 0, INT64_MAX, 20);
 	assert_int_equal(r.at_ns, 3050);
 }
 
-/* ---- What may be missing ---------------------------------------------------------------------------------------- */
+/* ---- Missing devices and privileges ----------------------------------------------------------------------------- */
 
 static void no_clock_is_no_failure(void **state)
 {
@@ -51,7 +51,7 @@ static void no_clock_is_no_failure(void **state)
 		const char *says;
 	} rows[] = {
 		{ -1, 0, 0, -ENODEV, "the NIC has no clock of its own (PHC)" },
-		{ 7, EACCES, 0, -EACCES, "/dev/ptp7: Permission denied: run as root, or allow to read it" },
+		{ 7, EACCES, 0, -EACCES, "/dev/ptp7: Permission denied: run as root, or make it readable" },
 		{ 7, ENOENT, 0, -ENOENT,
 		  "/dev/ptp7: No such file or directory: pass it into this container, or run 'modprobe ptp'" },
 		{ 7, EMFILE, 0, -EMFILE, "/dev/ptp7: Too many open files" },
@@ -68,7 +68,7 @@ static void no_clock_is_no_failure(void **state)
 		assert_string_equal(c.why, rows[i].says);
 		assert_int_equal(fake.opened, fake.closed);
 		assert_null(clock_last(&c));
-		/* The system clock is watched all the same. */
+		/* The system clock is watched without a PHC too. */
 		for (int n = 0; n < 20; n++) {
 			assert_int_equal(clock_measure(&c, 0), 0);
 			assert_false(clock_to_phc(&c, shows(REAL), &said_ns, &bound_ns));
@@ -94,7 +94,7 @@ static void a_clock_that_goes_away(void **state)
 	run_for(S, true);
 	fake.phc_error = ENODEV;
 	assert_int_equal(clock_measure(&c, 0), -ENODEV);
-	assert_true(clock_to_phc(&c, shows(REAL), &said_ns, &bound_ns)); /* by the last one */
+	assert_true(clock_to_phc(&c, shows(REAL), &said_ns, &bound_ns)); /* by the last reading */
 	pass(5 * S);
 	assert_int_equal(clock_measure(&c, 0), -ENODEV);
 	assert_false(clock_to_phc(&c, shows(REAL), &said_ns, &bound_ns));
@@ -117,7 +117,7 @@ static void busy_for_some_time(void **state)
 	fake.busy = TRIES - 1;
 	measure();
 	assert_true(clock_last(&c)->phc_real.bound_ns < 200);
-	fake.busy = TRIES; /* the next method, for this once */
+	fake.busy = TRIES; /* this reading uses the next method */
 	measure();
 	assert_true(clock_last(&c)->phc_real.bound_ns > 200);
 	measure();
@@ -125,7 +125,7 @@ static void busy_for_some_time(void **state)
 	run_for(S, true);
 }
 
-/* Some reads fail already while it is opened: that is no clock that cannot be read. */
+/* Some reads fail while the PHC is opened: it counts as readable. */
 static void busy_from_the_start(void **state)
 {
 	for (int every = 2; every < 5; every++) {
@@ -153,7 +153,7 @@ static void set_again(void)
 	fake.event_at_ns = fake.now_ns + 100;
 }
 
-/* Set so often that no reading holds together: that is no rate, and said as what it is. */
+/* A clock that is set during each try: reported as such and not as a frequency error. */
 static void set_within_each_try(void **state)
 {
 	(void)state;
@@ -169,7 +169,7 @@ static void set_within_each_try(void **state)
 	pass(S / 10);
 	measure();
 	assert_int_equal(counter_get(&c.track[CLOCK_OF_NIC].steps), 1);
-	assert_true(clock_misplaced_ns(&c) > NS_PER_MS);
+	assert_true(clock_step_error_ns(&c) > NS_PER_MS);
 }
 
 static void a_better_method_that_lies(void **state)
@@ -186,23 +186,23 @@ static void a_better_method_that_lies(void **state)
 static void kernels_that_say_no(void **state)
 {
 	(void)state;
-	fake.dial_wants_write = true;
-	fake.dial_ppb[PHC] = -1000;
+	fake.frequency_wants_write = true;
+	fake.frequency_ppb[PHC] = -1000;
 	open_made();
 	measure();
-	assert_true(c.track[CLOCK_OF_NIC].dial[0].known);
-	assert_int_equal(c.track[CLOCK_OF_NIC].dial[0].ppb, -1000);
+	assert_true(c.track[CLOCK_OF_NIC].frequency[0].known);
+	assert_int_equal(c.track[CLOCK_OF_NIC].frequency[0].ppb, -1000);
 	assert_int_equal(fake.opened, 2);
 	clock_close(&c);
 	assert_int_equal(fake.closed, 2);
 	made_clocks(state);
-	fake.no_phc_dial = fake.no_adjtimex = true;
+	fake.no_phc_frequency = fake.no_adjtimex = true;
 	open_made();
 	measure();
 	run_for(2 * S, true);
 	assert_int_equal(clock_steering(&c, CLOCK_OF_NIC), CLOCK_STEERING_UNKNOWN);
 	assert_int_equal(clock_steering(&c, CLOCK_OF_SYSTEM), CLOCK_STEERING_UNKNOWN);
-	assert_false(clock_last(&c)->dial[CLOCK_OF_SYSTEM].known);
+	assert_false(clock_last(&c)->frequency[CLOCK_OF_SYSTEM].known);
 	assert_no_steps();
 }
 
@@ -323,7 +323,7 @@ static void stamps_that_are_none(void **state)
 	}
 }
 
-/* Whatever a driver writes: no overflow (UBSan ends the test), and a bound is never negative. */
+/* Any value from a driver: no overflow (UBSan would end the test), and a bound is never negative. */
 static void garbage(void **state)
 {
 	for (int i = 0; i < 300; i++) {
@@ -357,12 +357,12 @@ static void garbage(void **state)
 static struct clock_watch shared;
 static _Atomic bool stop_writing;
 
-/* Every relation that is published has the same number in all places, so a mixture shows. */
+/* Every published relation has the same number in all fields, so a torn read is detected. */
 static void *write_slots(void *argument)
 {
 	(void)argument;
 	for (int64_t n = 1; !atomic_load(&stop_writing); n++) {
-		struct told t = { .relation = { .at_ns = n, .offset_ns = n, .bound_ns = n }, .since_ns = -n,
+		struct reported t = { .relation = { .at_ns = n, .offset_ns = n, .bound_ns = n }, .since_ns = -n,
 				  .valid = true };
 		uint32_t other = !atomic_load_explicit(&shared.current, memory_order_relaxed);
 
@@ -394,7 +394,7 @@ static void no_torn_reads(void **state)
 	assert_true(got > 0);
 }
 
-/* A writer that was put to sleep in the middle keeps nobody waiting. */
+/* A writer that is interrupted in the middle delays no reader. */
 static void a_sleeping_writer(void **state)
 {
 	int64_t said_ns, bound_ns;
@@ -404,13 +404,13 @@ static void a_sleeping_writer(void **state)
 	measure();
 	run_for(S, true);
 	for (int i = 0; i < 4; i++) {
-		struct clock_slot *told = &c.slot[atomic_load(&c.current)];
-		uint32_t sequence = atomic_load(&told->sequence);
+		struct clock_slot *reported = &c.slot[atomic_load(&c.current)];
+		uint32_t sequence = atomic_load(&reported->sequence);
 
 		pass(S / 10);
 		measure();
-		assert_int_equal(atomic_load(&told->sequence), sequence); /* not the one that may be being read */
-		assert_true(told != &c.slot[atomic_load(&c.current)]);
+		assert_int_equal(atomic_load(&reported->sequence), sequence); /* not the slot that may be being read */
+		assert_true(reported != &c.slot[atomic_load(&c.current)]);
 	}
 	atomic_fetch_add(&c.slot[!atomic_load(&c.current)].sequence, 1);
 	ask(true);
@@ -418,7 +418,7 @@ static void a_sleeping_writer(void **state)
 	assert_false(clock_to_phc(&c, shows(REAL), &said_ns, &bound_ns));
 }
 
-/* ---- The clocks of this machine --------------------------------------------------------------------------------- */
+/* ---- The clocks of this host ------------------------------------------------------------------------------------ */
 
 static void system_clock_of_this_machine(void **state)
 {
@@ -451,17 +451,19 @@ static void print_phc(int index, int outside)
 	print_message("ptp%d offset %lld +- %lld ns, drift %.0f +- %.0f ppb, scale %d\n", index,
 		      (long long)last->phc_real.offset_ns, (long long)last->phc_real.bound_ns, r.ppb, r.bound_ppb,
 		      clock_scale(&c));
-	print_message("ptp%d dial %s%s %lld ppb, changed %llu times, stood still %llu times, outside %d\n", index,
-		      t->dial[1].known ? "known" : "unknown", c.dial_fd == c.phc_fd ? "" : " (by O_RDWR)",
-		      (long long)t->dial[1].ppb,
-		      (unsigned long long)t->dial_changes, (unsigned long long)counter_get(&t->standstills), outside);
+	print_message("ptp%d frequency setting %s%s %lld ppb, changed %llu times, stood still %llu times, outside %d\n",
+		      index,
+		      t->frequency[1].known ? "known" : "unknown", c.frequency_fd == c.phc_fd ? "" : " (by O_RDWR)",
+		      (long long)t->frequency[1].ppb,
+		      (unsigned long long)t->frequency_changes, (unsigned long long)counter_get(&t->standstills),
+			      outside);
 	for (uint32_t i = 0; i < c.steps_kept; i++)
 		print_message("ptp%d step of %s: %lld +- %lld ns at reading %llu\n", index,
 			      c.step[i].which == CLOCK_OF_NIC ? "PHC" : "system", (long long)c.step[i].size_ns,
 			      (long long)c.step[i].bound_ns, (unsigned long long)c.step[i].mark[1]);
 }
 
-/* Two ways to measure it must agree, and what was said must hold when it is looked at again. READINGS, 50 ms apart. */
+/* Two methods must agree, and a reported relation must hold at a later check. READINGS, 50 ms apart. */
 static void phc_of_this_machine(int index)
 {
 	const char *readings = getenv("READINGS");
@@ -486,11 +488,11 @@ static void phc_of_this_machine(int index)
 	clock_measure(&c, 0);
 	print_phc(index, outside);
 	clock_close(&c);
-	/* One look may fall on the other side of a step, or of a change that only the next reading can know of. */
+	/* A single check may lie beyond a step, or a change that only the next reading detects. */
 	uint64_t changes = 0;
 
 	for (int i = 0; i < CLOCKS; i++)
-		changes += 2 * counter_get(&c.track[i].steps) + c.track[i].dial_changes;
+		changes += 2 * counter_get(&c.track[i].steps) + c.track[i].frequency_changes;
 	assert_true((uint64_t)outside <= changes);
 	assert_true(clock_drift(&c, CLOCK_OF_NIC).measured);
 }
@@ -517,7 +519,7 @@ static void phcs_of_this_machine(void **state)
 
 #define REAL_TEST(f) cmocka_unit_test_setup(f, real_clocks)
 
-/* test_clock [PATTERN]: only the tests with such a name. PHC=N: only that one of this machine's. */
+/* test_clock [PATTERN]: only the tests with such a name. PHC=N: only /dev/ptpN of this host. */
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {

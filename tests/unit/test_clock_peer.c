@@ -1,13 +1,13 @@
 /* build: wraps= sources= libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The other host's PHC, by exchanges between two clocks whose truth is known. */
+/* Offset of the reflector's PHC, by exchanges between two simulated clocks. */
 #include "host/clock/clock_peer.c"
 
 #include "util.h"
 
 #define S NS_PER_S
 
-/* Two hosts whose clocks differ by an offset and a rate, with unequal ways: the truth is in the bound. */
+/* Two clocks with an offset and a rate, and unequal one-way delays: the true offset is within the bound. */
 static void the_peers_clock(void **state)
 {
 	(void)state;
@@ -22,21 +22,24 @@ static void the_peers_clock(void **state)
 
 		assert_false(clock_peer_result(&p, &offset, &rate));
 		while (t < began + 10 * S) {
-			int64_t there = 500 + (int64_t)util_below(20000), response = 3000 + (int64_t)util_below(10000);
+			int64_t remote = 500 + (int64_t)util_below(20000), response = 3000 + (int64_t)util_below(10000);
 			int64_t back = 500 + (int64_t)util_below(5000);
-#define REMOTE(x) ((x) + offset_ns + (int64_t)((__int128)((x) - began) * ppb / S))
-			assert_true(clock_peer_there(&p, t, REMOTE(t + there), &(struct clock_peer_moment){ 0 }));
-			assert_true(clock_peer_back(&p, REMOTE(t + there + response), t + there + response + back));
+#define AT_REFLECTOR(x) ((x) + offset_ns + (int64_t)((__int128)((x) - began) * ppb / S))
+			assert_true(clock_peer_forward(&p, t, AT_REFLECTOR(t + remote),
+						       &(struct clock_peer_moment){ 0 }));
+			assert_true(clock_peer_backward(&p, AT_REFLECTOR(t + remote + response),
+							t + remote + response + back));
 			if (p.exchanges % 50 == 1) {
-				int64_t at_ns = t + there + response + back;
+				int64_t at_ns = t + remote + response + back;
 
 				assert_true(clock_peer_offset(&p, at_ns, &offset.offset_ns, &offset.bound_ns));
-				assert_true(distance(offset.offset_ns, REMOTE(at_ns) - at_ns) <= offset.bound_ns);
+				assert_true(distance(offset.offset_ns, AT_REFLECTOR(at_ns) - at_ns) <= offset.bound_ns);
 				assert_true(clock_peer_result(&p, &offset, &rate));
-				if (distance(offset.offset_ns, REMOTE(offset.at_ns) - offset.at_ns) > offset.bound_ns)
+				if (distance(offset.offset_ns,
+					     AT_REFLECTOR(offset.at_ns) - offset.at_ns) > offset.bound_ns)
 					fail_msg("offset %lld +- %lld is not %lld", (long long)offset.offset_ns,
 						 (long long)offset.bound_ns,
-						 (long long)(REMOTE(offset.at_ns) - offset.at_ns));
+						 (long long)(AT_REFLECTOR(offset.at_ns) - offset.at_ns));
 			}
 			t += 1000000 + (int64_t)util_below(3000000);
 		}
@@ -52,14 +55,14 @@ static void the_peers_clock(void **state)
 
 /* ---- Clocks that are set, stand, or run at a wrong rate ---------------------------------------------------------- */
 
-/* What happens to one of the two clocks, in true time: it runs at a rate for a while, then it is set. */
+/* Fault of one clock, in true time: it runs at a rate for a while, then it is set. */
 static struct fault {
-	bool there; /* the reflector's */
+	bool remote; /* the reflector's clock; else the emitter's */
 	int64_t from_ns, to_ns, ppb, step_ns;
-	int64_t times, every_ns; /* it is set more than once, each time by as much */
+	int64_t times, every_ns; /* number and interval of steps of the same size */
 } fault;
 
-static int64_t shown(bool there, int64_t true_ns)
+static int64_t shown(bool remote, int64_t true_ns)
 {
 	int64_t in_ns = true_ns < fault.from_ns ? 0 : (true_ns < fault.to_ns ? true_ns : fault.to_ns) - fault.from_ns;
 	int64_t off_ns = (int64_t)((__int128)in_ns * fault.ppb / S);
@@ -68,41 +71,41 @@ static int64_t shown(bool there, int64_t true_ns)
 	     at_ns += fault.every_ns)
 		off_ns += fault.step_ns;
 
-	return true_ns + (there ? 123456789 : 0) + (there == fault.there ? off_ns : 0);
+	return true_ns + (remote ? 123456789 : 0) + (remote == fault.remote ? off_ns : 0);
 }
 
 static struct {
 	uint64_t accepted, refused;
-	int64_t worst_ns; /* how far off a network time was that would be recorded */
-	bool waits; /* for the exchange after it */
+	int64_t worst_ns; /* largest error of a recorded network time */
+	bool waits; /* recorded only after the next exchange */
 	int64_t off_ns;
 } ran;
 
 static void one_exchange(struct clock_peer *p, int64_t t, uint32_t seq, int64_t *end_ns)
 {
-	const int64_t there_ns = 2000 + (int64_t)util_below(500), response_ns = 5000 + (int64_t)util_below(2000);
+	const int64_t remote_ns = 2000 + (int64_t)util_below(500), response_ns = 5000 + (int64_t)util_below(2000);
 	const int64_t back_ns = 1500 + (int64_t)util_below(500);
 	const struct clock_peer_moment moment = { .seq = seq, .mono_ns = t };
-	const int64_t at[4] = { t, t + there_ns, t + there_ns + response_ns, t + there_ns + response_ns + back_ns };
+	const int64_t at[4] = { t, t + remote_ns, t + remote_ns + response_ns, t + remote_ns + response_ns + back_ns };
 	int64_t stamp[4];
 	bool agrees;
 
 	for (int i = 0; i < 4; i++)
 		stamp[i] = shown(i == 1 || i == 2, at[i]);
-	agrees = clock_peer_there(p, stamp[0], stamp[1], &moment);
+	agrees = clock_peer_forward(p, stamp[0], stamp[1], &moment);
 	if (ran.waits && agrees && clock_peer_is_settled(p)) {
 		ran.accepted++;
 		ran.worst_ns = larger(ran.worst_ns, absolute(ran.off_ns));
 	} else {
 		ran.refused += ran.waits;
 	}
-	ran.waits = clock_peer_back(p, stamp[2], stamp[3]) && clock_peer_is_settled(p);
+	ran.waits = clock_peer_backward(p, stamp[2], stamp[3]) && clock_peer_is_settled(p);
 	ran.refused += !ran.waits;
-	ran.off_ns = (stamp[3] - stamp[0]) - (stamp[2] - stamp[1]) - there_ns - back_ns;
+	ran.off_ns = (stamp[3] - stamp[0]) - (stamp[2] - stamp[1]) - remote_ns - back_ns;
 	*end_ns = at[3];
 }
 
-/* Exchanges for so long, one after the other but for a gap. */
+/* Successive exchanges for a time, with a gap. */
 static void run(struct clock_peer *p, int64_t over_ns, int64_t gap_ns, struct fault what)
 {
 	memset(p, 0, sizeof(*p));
@@ -118,7 +121,7 @@ static int64_t sign(int64_t v)
 	return util_below(2) ? v : -v;
 }
 
-/* Wherever it falls, what would be recorded is right; and it is told once, at its place and by its size. */
+/* A step at any time: recorded samples are right, and it is reported once, with its time and size. */
 static void steps_of_either_clock(void **state)
 {
 	static const int64_t sizes_ns[] = { 15000, 100000, 1000000, S / 10, S };
@@ -126,8 +129,8 @@ static void steps_of_either_clock(void **state)
 	(void)state;
 	for (int round = 0; round < 2000; round++) {
 		const int64_t at_ns = S + S / 100 + (int64_t)util_below(S / 1000), size_ns = sign(sizes_ns[round % 5]);
-		const struct fault step = { .there = round & 1, .from_ns = at_ns, .to_ns = at_ns, .step_ns = size_ns };
-		const int64_t jumped_ns = step.there ? size_ns : -size_ns;
+		const struct fault step = { .remote = round & 1, .from_ns = at_ns, .to_ns = at_ns, .step_ns = size_ns };
+		const int64_t jumped_ns = step.remote ? size_ns : -size_ns;
 		struct clock_peer p;
 		const struct clock_peer_event *e = p.event;
 
@@ -146,7 +149,7 @@ static void steps_of_either_clock(void **state)
 	}
 }
 
-/* They are no rate, however even they come: in between the clock runs as before. */
+/* Regular steps are not a frequency error: in between the clock runs as before. */
 static void many_steps_of_either_clock(void **state)
 {
 	static const struct {
@@ -155,7 +158,7 @@ static void many_steps_of_either_clock(void **state)
 		{ -700000, 8, S / 2, 1000000 },
 		{ -700000, 8, S / 2, 10000 },
 		{ -50000, 5, 600000, 10000 },
-		{ 100000, 5, 300000, 10000 }, /* by less than 16 exchanges apart */
+		{ 100000, 5, 300000, 10000 }, /* fewer than 16 exchanges apart */
 		{ 15000, 20, S / 20, 100000 },
 		{ S, 20, S / 10, 1000000 },
 	};
@@ -164,7 +167,7 @@ static void many_steps_of_either_clock(void **state)
 	for (unsigned i = 0; i < 8 * COUNT_OF(rows); i++) {
 		const int64_t size_ns = i & 4 ? -rows[i / 8].size_ns : rows[i / 8].size_ns,
 					at_ns = S + S / 10 + (int64_t)util_below(S / 1000);
-		const struct fault steps = { .there = i & 1, .from_ns = at_ns, .to_ns = at_ns, .step_ns = size_ns,
+		const struct fault steps = { .remote = i & 1, .from_ns = at_ns, .to_ns = at_ns, .step_ns = size_ns,
 					     .times = rows[i / 8].times,
 					     .every_ns = rows[i / 8].every_ns };
 		struct clock_peer p;
@@ -182,7 +185,7 @@ static void many_steps_of_either_clock(void **state)
 			int64_t jumped_ns, bound_ns;
 
 			assert_true(clock_peer_event_size(&p.event[k], &jumped_ns, &bound_ns));
-			assert_true(distance(jumped_ns, steps.there ? size_ns : -size_ns) <= bound_ns);
+			assert_true(distance(jumped_ns, steps.remote ? size_ns : -size_ns) <= bound_ns);
 		}
 	}
 }
@@ -196,7 +199,7 @@ static void a_clock_that_stands(void **state)
 		struct clock_peer p;
 
 		run(&p, S / 20, 10000 + (int64_t)util_below(1000000),
-		    (struct fault){ .there = true, .from_ns = from_ns, .to_ns = from_ns + stood_ns, .ppb = -S });
+		    (struct fault){ .remote = true, .from_ns = from_ns, .to_ns = from_ns + stood_ns, .ppb = -S });
 		assert_in_range(ran.worst_ns, 0, 2 * NS_PER_US);
 		assert_int_equal(p.stands, 1);
 		assert_int_equal(p.jumps + p.wrong_rates, 0);
@@ -216,8 +219,8 @@ static void clocks_at_a_wrong_rate(void **state)
 		const struct clock_peer_event *e = p.event;
 
 		run(&p, S / 4, 10000 + (round % 16 > 7) * 1000000,
-		    (struct fault){ .there = true, .to_ns = INT64_MAX, .ppb = ppb });
-		/* Until it shows, the response of 7 us at most is off by its share. */
+		    (struct fault){ .remote = true, .to_ns = INT64_MAX, .ppb = ppb });
+		/* Until it is found, the response time of at most 7 us has that relative error. */
 		if (!p.wrong_rates || p.stands || ran.worst_ns > 7 * NS_PER_US * llabs(ppb) / S + 10)
 			fail_msg("%lld ppb: %lld ns wrong, %llu rates, %llu jumps, %llu stands", (long long)ppb,
 				 (long long)ran.worst_ns, (unsigned long long)p.wrong_rates,
@@ -229,7 +232,7 @@ static void clocks_at_a_wrong_rate(void **state)
 	}
 }
 
-/* From the beginning: within the first exchange, before which nothing is known. */
+/* From the beginning: within the first exchange, before which the offset is not known. */
 static void a_rate_that_the_first_exchange_shows(void **state)
 {
 	(void)state;
@@ -240,8 +243,8 @@ static void a_rate_that_the_first_exchange_shows(void **state)
 			const int64_t response_ns = n ? 15000 : 1000000, t4_ns = t_ns + response_ns + 6000;
 			const struct clock_peer_moment moment = { (uint32_t)n, t_ns };
 
-			clock_peer_there(&p, t_ns, t_ns + 3000 + (t_ns + 3000) * percent / 100, &moment);
-			clock_peer_back(&p, t4_ns - 3000 + (t4_ns - 3000) * percent / 100, t4_ns);
+			clock_peer_forward(&p, t_ns, t_ns + 3000 + (t_ns + 3000) * percent / 100, &moment);
+			clock_peer_backward(&p, t4_ns - 3000 + (t4_ns - 3000) * percent / 100, t4_ns);
 			t_ns = t4_ns + 4000;
 		}
 		clock_peer_finish(&p);
@@ -251,8 +254,8 @@ static void a_rate_that_the_first_exchange_shows(void **state)
 	}
 }
 
-/* In long responses it takes T3 out of the round trip. Such exchanges have no T3, as measure/join.c leaves it out, and
- * agree with nothing. */
+/* With long response times the fault moves T3 out of the round trip. measure/join.c omits such a T3, and the exchange
+ * counts as a conflict. */
 static void a_rate_in_long_responses(void **state)
 {
 	(void)state;
@@ -265,8 +268,8 @@ static void a_rate_in_long_responses(void **state)
 			const int64_t t2_ns = t_ns + 3000 + (t_ns + 3000) * percent / 100;
 			const struct clock_peer_moment moment = { (uint32_t)n, t_ns };
 
-			clock_peer_there(&p, t_ns, t2_ns, &moment);
-			clock_peer_back(&p, is_long ? t2_ns : t4_ns - 3000 + (t4_ns - 3000) * percent / 100, t4_ns);
+			clock_peer_forward(&p, t_ns, t2_ns, &moment);
+			clock_peer_backward(&p, is_long ? t2_ns : t4_ns - 3000 + (t4_ns - 3000) * percent / 100, t4_ns);
 			if (is_long)
 				clock_peer_contradicts(&p);
 			t_ns = t4_ns + 4000;
@@ -277,23 +280,23 @@ static void a_rate_in_long_responses(void **state)
 	}
 }
 
-/* Too slow a fault for one exchange to show it. */
+/* A frequency error too small to be found in a single exchange. */
 static void a_rate_that_only_time_shows(void **state)
 {
 	struct clock_peer p;
 
 	(void)state;
-	run(&p, 4 * S, 1000000, (struct fault){ .there = true, .to_ns = INT64_MAX, .ppb = 1500000 });
+	run(&p, 4 * S, 1000000, (struct fault){ .remote = true, .to_ns = INT64_MAX, .ppb = 1500000 });
 	assert_int_equal(p.events, 1);
 	assert_int_equal(p.wrong_rates, 1);
 	assert_true(llabs((int64_t)clock_peer_event_ppb(&p.event[0]) - 1500000) < 50000);
-	/* As far as clocks are steered there is nothing to tell. */
-	run(&p, 4 * S, 1000000, (struct fault){ .there = true, .to_ns = INT64_MAX, .ppb = 900000 });
+	/* Within the range of steering nothing is reported. */
+	run(&p, 4 * S, 1000000, (struct fault){ .remote = true, .to_ns = INT64_MAX, .ppb = 900000 });
 	assert_int_equal(p.events, 0);
 	assert_int_equal(ran.refused, 0);
 }
 
-/* A stamp that is wrong by itself costs that exchange, or those beside it, and is no event. */
+/* A single wrong timestamp invalidates its exchange and its neighbours, and is not an event. */
 static void single_wrong_stamps(void **state)
 {
 	const struct clock_peer_moment moment = { 0 };
@@ -309,9 +312,9 @@ static void single_wrong_stamps(void **state)
 
 			if (n % 40 == 39)
 				stamp[which] += which & 1 ? -9000 : 9000;
-			bool good = clock_peer_there(&p, stamp[0], stamp[1], &moment);
+			bool good = clock_peer_forward(&p, stamp[0], stamp[1], &moment);
 
-			good &= clock_peer_back(&p, stamp[2], stamp[3]);
+			good &= clock_peer_backward(&p, stamp[2], stamp[3]);
 			left_out += !good || !clock_peer_is_settled(&p);
 		}
 		clock_peer_finish(&p);
@@ -321,7 +324,7 @@ static void single_wrong_stamps(void **state)
 	}
 }
 
-/* However often: the rate is still measured, and one that is wrong is told. */
+/* Many wrong timestamps: the rate is still measured, and a frequency error reported. */
 static void a_rate_among_wrong_stamps(void **state)
 {
 	const int64_t wrong_ppm = (int64_t)(PEER_APART * 1e6) + 100;
@@ -335,8 +338,8 @@ static void a_rate_among_wrong_stamps(void **state)
 		for (int64_t t = 0, n = 0; n < 9990; t += NS_PER_MS, n++) {
 			const int64_t off_ns = t * ppm / 1000000, wrong_ns = n % 40 == 39 ? 50000 : 0;
 
-			clock_peer_there(&p, t, t + 2000 + off_ns - wrong_ns, &(struct clock_peer_moment){ 0 });
-			clock_peer_back(&p, t + 8000 + off_ns, t + 10000);
+			clock_peer_forward(&p, t, t + 2000 + off_ns - wrong_ns, &(struct clock_peer_moment){ 0 });
+			clock_peer_backward(&p, t + 8000 + off_ns, t + 10000);
 		}
 		if (!ppm) {
 			assert_in_range(p.outliers, 200, 250);
@@ -349,43 +352,44 @@ static void a_rate_among_wrong_stamps(void **state)
 	}
 }
 
-/* One slow exchange does not hide a step; and what came before it may be spoilt. */
+/* A slow exchange does not hide a step; samples before it may be wrong. */
 static void a_step_behind_a_slow_exchange(void **state)
 {
 	struct clock_peer p = { 0 };
 	const struct clock_peer_moment moment[] = { { 1, 1 }, { 2, 2 }, { 3, 3 } };
 
 	(void)state;
-	assert_true(clock_peer_there(&p, 0, 5000, &moment[0]));
-	assert_true(clock_peer_back(&p, 7000, 12000));
-	assert_true(clock_peer_there(&p, 1000000, 1500000, &moment[1]));
-	assert_true(clock_peer_back(&p, 1500000, 2000000));
-	assert_true(clock_peer_there(&p, 3000000, 3105000, &moment[2]));
-	assert_false(clock_peer_back(&p, 3107000, 3012000));
+	assert_true(clock_peer_forward(&p, 0, 5000, &moment[0]));
+	assert_true(clock_peer_backward(&p, 7000, 12000));
+	assert_true(clock_peer_forward(&p, 1000000, 1500000, &moment[1]));
+	assert_true(clock_peer_backward(&p, 1500000, 2000000));
+	assert_true(clock_peer_forward(&p, 3000000, 3105000, &moment[2]));
+	assert_false(clock_peer_backward(&p, 3107000, 3012000));
 	clock_peer_finish(&p);
 	assert_int_equal(p.jumps, 1);
 	assert_int_equal(p.event[0].seq[0], 1);
 	assert_int_equal(p.event[0].seq[1], 3);
 }
 
-/* A step, after a pause, that the time on the network and the pause may hide: how far one-way times are off then,
- * beyond the largest bound. */
+/* A step after a pause, which the round trip and the pause may hide: the error of one-way delays beyond the largest
+ * bound. */
 static int64_t beyond_the_bound(void)
 {
-	const int way_ns = 2750, response_ns = 20000 + (int)util_below(1000000), before = 20 + (int)util_below(40);
+	const int direction_ns = 2750, response_ns = 20000 + (int)util_below(1000000),
+		before = 20 + (int)util_below(40);
 	const int64_t step_ns = (int64_t)util_below(30000) - 15000, pause_ns = (int64_t)util_below(20000000);
 	int64_t offset_ns = 5000, most_off_ns = 0, most_bound_ns = 0, t1_ns = S;
 	struct clock_peer p = { 0 };
 
 	for (int i = 0; i < before + 100; i++) {
 		const struct clock_peer_moment moment = { (uint32_t)i, t1_ns };
-		const int64_t t4_ns = t1_ns + 2 * way_ns + response_ns + (int64_t)util_below(10000);
+		const int64_t t4_ns = t1_ns + 2 * direction_ns + response_ns + (int64_t)util_below(10000);
 		int64_t known_ns, bound_ns;
 		bool agrees;
 
 		offset_ns += i == before ? step_ns : 0;
-		agrees = clock_peer_there(&p, t1_ns, t1_ns + way_ns + offset_ns, &moment);
-		if (clock_peer_back(&p, t4_ns - way_ns + offset_ns, t4_ns) && agrees &&
+		agrees = clock_peer_forward(&p, t1_ns, t1_ns + direction_ns + offset_ns, &moment);
+		if (clock_peer_backward(&p, t4_ns - direction_ns + offset_ns, t4_ns) && agrees &&
 		    clock_peer_offset(&p, t4_ns, &known_ns, &bound_ns)) {
 			most_off_ns = larger(most_off_ns, distance(known_ns, offset_ns));
 			most_bound_ns = larger(most_bound_ns, bound_ns);
@@ -395,7 +399,7 @@ static int64_t beyond_the_bound(void)
 	return most_off_ns - most_bound_ns;
 }
 
-/* One that is not seen makes no offset worse than its bound says, but for what stamps may be off. */
+/* A step that is not found leaves each offset within its bound, except for the error of timestamps. */
 static void steps_that_are_too_small(void **state)
 {
 	(void)state;
@@ -418,9 +422,9 @@ static void times_beyond_64_bits(void **state)
 		for (int k = 0; k < 4; k++)
 			t[k] = odd_ns[util_below(8)];
 		if (util_below(4))
-			clock_peer_there(&p, t[0], t[1], &moment);
+			clock_peer_forward(&p, t[0], t[1], &moment);
 		if (util_below(4))
-			clock_peer_back(&p, t[2], t[3]);
+			clock_peer_backward(&p, t[2], t[3]);
 		clock_peer_offset(&p, t[0], &offset.offset_ns, &offset.bound_ns);
 		clock_peer_result(&p, &offset, &rate);
 	}

@@ -1,7 +1,7 @@
 /* build: wraps=read,timerfd_create,timerfd_settime,close */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The timer that tells when CLOCK_REALTIME is set: how it is made, and what reading it means. That the kernel tells is
- * seen in the lab (test_kernel_stamps.sh), where a clock may be set. */
+/* The timer that detects a step of CLOCK_REALTIME: its creation, and the results of read(2). The lab
+ * (test_kernel_stamps.sh), where a clock may be set, tests it with the kernel. */
 #include "host/clock/clock_set.c"
 
 #include "util.h"

@@ -1,6 +1,6 @@
-/* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen sources=host/clock/clock.c,host/clock/clock_place.c,host/clock/clock_spell.c libs= */
+/* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen sources=host/clock/clock.c,host/clock/clock_seqlock.c,host/clock/clock_fault.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What moves between readings, with made clocks: rates and their bounds, steps, standstills. */
+/* Rates and their bounds, steps and standstills between readings, with simulated clocks. */
 #include "host/clock/clock_track.c"
 #include "host/clock/clock_compare.c"
 
@@ -11,7 +11,7 @@
 
 static const int64_t drifts_ppb[] = { 0, 50, -50, 50000, -50000, 500000, -500000 };
 
-/* The four methods, with and without CLOCK_MONOTONIC_RAW, each with every drift: nothing leaves its bound. */
+/* The four methods, with and without CLOCK_MONOTONIC_RAW, each with every drift: all values stay within the bound. */
 static void drift_by_every_method(void **state)
 {
 	for (int m = 0; m < CLOCK_METHODS; m++) {
@@ -41,7 +41,7 @@ static void drift_by_every_method(void **state)
 	}
 }
 
-/* Two readings must do: where no other CPU is, there are no more. */
+/* Two readings must suffice: a host with a single CPU takes no more. */
 static void two_readings(void **state)
 {
 	(void)state;
@@ -67,7 +67,7 @@ static void two_readings(void **state)
 	}
 }
 
-/* A servo on the PHC, a daemon on the system clock, its corrections worked off: none of them leaves a bound. */
+/* A servo on the PHC, a daemon on the system clock, its pending corrections: all values stay within the bound. */
 static void steered_clocks(void **state)
 {
 	(void)state;
@@ -76,13 +76,13 @@ static void steered_clocks(void **state)
 		fake.clock[PHC].ppb = (int64_t)util_below(200000) - 100000;
 		fake.no_raw = round % 2;
 		fake.no_adjtimex = round % 7 == 6;
-		fake.no_phc_dial = round % 5 == 4;
+		fake.no_phc_frequency = round % 5 == 4;
 		open_made();
 		measure();
 		for (int i = 0; i < 20; i++) {
 			run_for((int64_t)util_below(2 * S), false);
 			pass((int64_t)util_below(100000000));
-			if (!fake.no_phc_dial)
+			if (!fake.no_phc_frequency)
 				turn(PHC, (int64_t)util_below(200000) - 100000);
 			if (util_below(2))
 				turn(REAL, (int64_t)util_below(1000000) - 500000);
@@ -91,7 +91,7 @@ static void steered_clocks(void **state)
 		assert_no_steps();
 		assert_true(answered > asked / 2);
 		assert_int_equal(clock_steering(&c, CLOCK_OF_NIC),
-				 fake.no_phc_dial ? CLOCK_STEERING_UNKNOWN : CLOCK_STEERED);
+				 fake.no_phc_frequency ? CLOCK_STEERING_UNKNOWN : CLOCK_STEERED);
 		assert_int_equal(clock_steering(&c, CLOCK_OF_SYSTEM),
 				 fake.no_adjtimex ? CLOCK_STEERING_UNKNOWN : CLOCK_STEERED);
 	}
@@ -114,7 +114,7 @@ static void slew_ends(void)
 	fake.changes++;
 }
 
-/* adjtime(3): the dial shows nothing, only that there is something left. */
+/* adjtime(3): the frequency setting does not change, and the rest of the offset is reported. */
 static void a_correction_is_worked_off(void **state)
 {
 	(void)state;
@@ -132,7 +132,8 @@ static void a_correction_is_worked_off(void **state)
 	assert_no_steps();
 }
 
-/* The kernel's own loop: a part of what is left in each second, so the rate changes every second and no dial does. */
+/* The kernel's own loop: it corrects a share of the rest each second, so the rate changes every second without a
+ * frequency setting. */
 static void the_kernels_loop(void **state)
 {
 	(void)state;
@@ -142,18 +143,18 @@ static void the_kernels_loop(void **state)
 	run_for(S, true);
 	fake.pll_offset_ns = 4000000;
 	for (int second = 0; second < 30; second++) {
-		int64_t part_ns = fake.pll_offset_ns >> (2 + fake.constant);
+		int64_t stage_ns = fake.pll_offset_ns >> (2 + fake.constant);
 
-		fake.clock[REAL].ppb = part_ns;
+		fake.clock[REAL].ppb = stage_ns;
 		fake.changes += second == 0;
 		run_for(S, second > 0);
-		fake.pll_offset_ns -= part_ns;
+		fake.pll_offset_ns -= stage_ns;
 	}
 	assert_no_steps();
-	assert_true(clock_last(&c)->dial[CLOCK_OF_SYSTEM].slew_ppb > 0);
+	assert_true(clock_last(&c)->frequency[CLOCK_OF_SYSTEM].slew_ppb > 0);
 }
 
-/* A quartz in a room: its rate walks about, and nobody says so. */
+/* Temperature drift of a quartz: its rate changes without any setting. */
 static void a_rate_that_wanders(void **state)
 {
 	(void)state;
@@ -167,7 +168,7 @@ static void a_rate_that_wanders(void **state)
 	assert_no_steps();
 }
 
-/* More than a quartz does, less than a step makes, and without a dial: the next reading knows of it. */
+/* More than a quartz does, less than a step makes, and without a frequency setting: the next reading shows it. */
 static void a_rate_that_changes_by_itself(void **state)
 {
 	(void)state;
@@ -182,7 +183,7 @@ static void a_rate_that_changes_by_itself(void **state)
 	assert_no_steps();
 }
 
-/* What began or ended with a bracket of a millisecond: the readings beside it are taken. */
+/* A segment that begins or ends with a bracket of 1 ms: the neighbouring readings are used. */
 static void a_bad_bracket_at_either_end(void **state)
 {
 	(void)state;
@@ -197,7 +198,7 @@ static void a_bad_bracket_at_either_end(void **state)
 	measure();
 	check_rate(CLOCK_OF_NIC, 20000);
 	assert_true(clock_drift(&c, CLOCK_OF_NIC).bound_ppb < 2000);
-	/* A later and shorter stretch does not replace it. */
+	/* A later and shorter segment does not replace it. */
 	fake.cost_ns = 2000;
 	step(PHC, NS_PER_MS);
 	run_for(S, false);
@@ -205,12 +206,12 @@ static void a_bad_bracket_at_either_end(void **state)
 	check_rate(CLOCK_OF_NIC, 20000);
 }
 
-/* Days, and a reading now and then that took long. */
+/* Days, with an occasional slow reading. */
 static void days(void **state)
 {
 	(void)state;
 	fake.clock[PHC].ppb = 12345;
-	fake.clock[REAL].ppb = fake.dial_ppb[REAL] = -7000;
+	fake.clock[REAL].ppb = fake.frequency_ppb[REAL] = -7000;
 	fake.spike_every = 3;
 	open_made();
 	for (int64_t end_ns = fake.now_ns + 5 * 86400 * S; fake.now_ns < end_ns;) {
@@ -227,7 +228,7 @@ static void days(void **state)
 	assert_true(c.readings > 30000);
 }
 
-/* What a bound is worth: on a quiet machine it is little more than the brackets. */
+/* Size of a bound: on a quiet host little more than the brackets. */
 static void bounds_are_narrow(void **state)
 {
 	int64_t said_ns, bound_ns;
@@ -271,7 +272,7 @@ static void check_step(enum clock_which which, int64_t by_ns)
 	assert_true(excess(&c.track[which].largest) > 0);
 }
 
-/* Of either clock, of many sizes, anywhere between readings and within them; igb's wrap among them. */
+/* Steps of either clock, of many sizes, between readings and within them; igb's counter wrap is included. */
 static void steps_of_each_clock(void **state)
 {
 	static const int64_t sizes_ns[] = { 20000, -20000, 1000000, -1000000, S, -S, 37 * S, -37 * S, 1LL << 41,
@@ -303,7 +304,7 @@ static void steps_of_each_clock(void **state)
 	}
 }
 
-/* A step between the calls of one reading: it is taken again, and the step found as any other. */
+/* A step between the calls of a reading: the reading is repeated, and the step is found. */
 static void a_step_within_a_reading(void **state)
 {
 	int seen = 0;
@@ -336,7 +337,7 @@ static void a_step_within_a_reading(void **state)
 	assert_true(seen > 20);
 }
 
-/* The reading right after the step takes so long that it could be an error of its own; the next one tells. */
+/* The reading right after the step has a bracket that could hide it; the next reading finds the step. */
 static void a_step_behind_a_long_bracket(void **state)
 {
 	int hidden = 0;
@@ -370,7 +371,7 @@ static void a_step_behind_a_long_bracket(void **state)
 	assert_true(hidden > 5);
 }
 
-/* Steps that are smaller than what a change of rate might do are not told as such, but they are in the bounds. */
+/* Steps below the effect of a change of rate are not reported, but the bounds include them. */
 static void small_steps(void **state)
 {
 	for (int i = 0; i < 20; i++) {
@@ -385,7 +386,7 @@ static void small_steps(void **state)
 	}
 }
 
-/* Nothing is said about times after a step until two readings agree, nor about those between. */
+/* Times after a step are not converted until two readings agree, nor times in between. */
 static void nothing_is_said_around_a_step(void **state)
 {
 	int64_t said_ns, bound_ns;
@@ -404,7 +405,7 @@ static void nothing_is_said_around_a_step(void **state)
 	pass(S / 10);
 	measure();
 	ask(true);
-	/* Nor of what was before it, ever. */
+	/* Times before the step are never converted. */
 	assert_true(clock_to_phc(&c, shows(REAL) - S / 20, &said_ns, &bound_ns));
 	assert_false(clock_to_phc(&c, shows(REAL) - S / 10 - S / 50, &said_ns, &bound_ns));
 }
@@ -424,7 +425,7 @@ static void more_steps_than_are_kept(void **state)
 	assert_int_equal(counter_get(&c.track[CLOCK_OF_SYSTEM].steps), 0);
 }
 
-/* Between the brackets of one reading it falls behind by more than they leave open. */
+/* Between the brackets of a reading the clock falls behind by more than their bounds. */
 static void a_clock_that_stands_still_and_is_read_slowly(void **state)
 {
 	(void)state;
@@ -473,12 +474,12 @@ static void a_clock_that_stands_still(void **state)
 	assert_false(c.track[CLOCK_OF_NIC].standing);
 	ask(true);
 	assert_int_equal(counter_get(&c.track[CLOCK_OF_NIC].standstills), 1);
-	/* When it stopped it was behind at the next reading, as after a step; it was none. */
+	/* At the next reading the stopped clock was behind, as after a step, but there was no step. */
 	assert_int_equal(counter_get(&c.track[CLOCK_OF_NIC].steps), 0);
 	check_rate(CLOCK_OF_NIC, 30000);
 }
 
-/* A clock that moves once in a millisecond does not stand still because it was read twice in one. */
+/* A clock with a tick of 1 ms does not stand still if two reads lie within a tick. */
 static void a_coarse_clock(void **state)
 {
 	(void)state;
@@ -495,7 +496,7 @@ static void a_coarse_clock(void **state)
 	assert_no_steps();
 }
 
-/* The largest is one that exceeds its bound, not one that a long bracket would allow. */
+/* The largest step exceeds its bound; a larger value within a long bracket does not count. */
 static void the_largest_jump(void **state)
 {
 	(void)state;
@@ -512,7 +513,7 @@ static void the_largest_jump(void **state)
 	measure();
 	assert_no_steps();
 	assert_true(excess(&c.track[CLOCK_OF_NIC].largest) <= 0);
-	/* As such a reading may leave it. */
+	/* The state that such a reading may leave. */
 	c.track[CLOCK_OF_NIC].largest.size_ns = 400000;
 	c.track[CLOCK_OF_NIC].largest.bound_ns = 500000;
 	run_for(3 * S, true);
@@ -521,7 +522,7 @@ static void the_largest_jump(void **state)
 	assert_true(distance(c.track[CLOCK_OF_NIC].largest.size_ns, -70000) < 15000);
 }
 
-/* Longer than the history goes back: whatever it shows then is no step of one reading to the next. */
+/* A gap longer than the history: the next value is not a step between two readings. */
 static void a_clock_that_was_away_for_long(void **state)
 {
 	(void)state;

@@ -181,9 +181,9 @@ enough=(--ip 10.0.0.1 --remote-ip 10.0.0.2 --cpu 2 --irq-cpu 3)
 	bad 'an address with a number too large' "'10.0.0.256' is not" eth0 "${enough[@]}" --ip 10.0.0.256
 	bad 'an address with a length too large' "'10.0.0.1/33' is not" eth0 "${enough[@]}" --ip 10.0.0.1/33
 	bad 'a remote address with a length' "'10.0.0.2/24' is not" eth0 "${enough[@]}" --remote-ip 10.0.0.2/24
-	bad 'the same address for both' 'address of this side' eth0 "${enough[@]}" --remote-ip 10.0.0.1
+	bad 'the same address for both' 'address of this host' eth0 "${enough[@]}" --remote-ip 10.0.0.1
 	bad 'a malformed MAC' "'52:54:00:00:00' is not a MAC" eth0 "${enough[@]}" --remote-mac 52:54:00:00:00
-	bad 'the MAC of a group' 'not the MAC of one' eth0 "${enough[@]}" --remote-mac 01:00:5e:00:00:01
+	bad 'the MAC of a group' 'not a unicast MAC' eth0 "${enough[@]}" --remote-mac 01:00:5e:00:00:01
 	bad 'a priority of 100' "'100' is not a number from 1 to 99" eth0 "${enough[@]}" --irq-prio 100
 	bad 'an unknown step' "no step 'rest'" eth0 "${enough[@]}" --only rest
 	bad 'a pattern for a step' "no step '\.\*'" eth0 "${enough[@]}" --only '.*'
@@ -201,7 +201,7 @@ enough=(--ip 10.0.0.1 --remote-ip 10.0.0.2 --cpu 2 --irq-cpu 3)
 	bad 'an unknown option' "unknown option '--cpus'" eth0 "${enough[@]}" --cpus 1
 	bad 'an option without its value' '--ip needs a value' eth0 --ip
 	bad 'two modes' 'exclude each other' eth0 --undo --verify
-	bad 'two interfaces' 'one interface at a time' eth0 eth1 "${enough[@]}"
+	bad 'two interfaces' 'are two interfaces: give one' eth0 eth1 "${enough[@]}"
 	bad 'a clock that is a path' "'/tmp/x' is not a PTP clock" eth0 "${enough[@]}" --ptp-source /tmp/x
 }
 
@@ -232,7 +232,7 @@ refused() {
 	printf '%b\n' "$4" >"$nic/answer to $3"
 	dump >"$work/before"
 	config 1 eth0 "${enough[@]}"
-	expect_line err "^config.sh: .*$2.*(remove it first|a metric of its own)"
+	expect_line err "^config.sh: .*$2.*(remove it first|a different metric)"
 	[ "$(wc -l <"$work/err")" -eq 1 ] || complain "$(wc -l <"$work/err") lines on stderr"
 	expect_as_before changed
 	[ ! -e "$CONFIG_ROOT/run/rant-config" ] || complain 'a folder is left'
@@ -241,16 +241,16 @@ refused() {
 
 eth0_line='2: eth0: <UP> mtu 1500'
 {
-	refused 'an encapsulating route' "route 4 10.7.0.0/16 metric 5' goes over 'eth0', and its 'encap'" 'ip -4 -o route show table all' \
+	refused 'an encapsulating route' "route 4 10.7.0.0/16 metric 5' uses 'eth0', and its 'encap'" 'ip -4 -o route show table all' \
 		'10.7.0.0/16  encap mpls  100 via 10.1.1.1 dev eth0 metric 5 '
 	refused 'a route for a time' "'expires'" 'ip -6 -o route show table all' 'fd01::/32 via fd00::1 dev eth0 metric 1024 expires 90sec pref medium'
-	refused 'one of two routes alike' "is there 2 times" 'ip -4 -o route show table all' \
+	refused 'one of two routes alike' "exists 2 times" 'ip -4 -o route show table all' \
 		'10.7.0.0/16 via 10.1.1.1 dev eth0 metric 5 \n10.7.0.0/16 via 10.1.2.1 dev eth1 metric 5 '
-	refused 'an encapsulating nexthop object' "nexthop 9' goes over 'eth0', and its 'encap'" 'ip -4 nexthop show' \
+	refused 'an encapsulating nexthop object' "nexthop 9' uses 'eth0', and its 'encap'" 'ip -4 nexthop show' \
 		'id 9 encap mpls  100 via 10.1.1.1 dev eth0 scope link '
-	refused 'a tunnel' "'vx0' stands on 'eth0'" 'ip -d -o link show' \
+	refused 'a tunnel' "'vx0' uses 'eth0'" 'ip -d -o link show' \
 		"$eth0_line\n3: vx0: <UP> mtu 1450\\\\    vxlan id 5 dev eth0 srcport 0 0 dstport 4789"
-	refused 'a VLAN' "'eth0.5' stands on 'eth0'" 'ip -d -o link show' "$eth0_line\n3: eth0.5@eth0: <UP> mtu 1500\\\\    vlan protocol 802.1Q id 5"
+	refused 'a VLAN' "'eth0.5' uses 'eth0'" 'ip -d -o link show' "$eth0_line\n3: eth0.5@eth0: <UP> mtu 1500\\\\    vlan protocol 802.1Q id 5"
 	refused 'clsact' 'discipline of its own, clsact ffff:' 'tc qdisc show dev eth0' 'qdisc mq 0: root \nqdisc clsact ffff: parent ffff:fff1 '
 	refused 'where a filter sends' 'where a filter of another' 'tc actions list action mirred' \
 		'total acts 1\n\taction order 0: mirred (Egress Redirect to device eth0) stolen'
@@ -373,7 +373,7 @@ if chosen 'all steps'; then
 	config 0 eth0 --undo
 	expect_as_before 'after --undo'
 	config 0 eth0 --undo
-	expect_line out 'nothing to take back'
+	expect_line out 'nothing to restore'
 	verdict
 fi
 
@@ -418,7 +418,7 @@ if chosen 'required'; then
 	begin 'a required setting that fails stops, and everything is taken back'
 	echo "address 10.0.0.1/24" >"$nic/refuse"
 	config 1 "${all[@]}"
-	expect_line err 'eth0: address: wanted 10.0.0.1/24, is none: .*everything is taken back'
+	expect_line err 'eth0: address: wanted 10.0.0.1/24, is none: .*all settings are restored'
 	expect_as_before 'after it'
 	verdict
 fi
@@ -554,13 +554,13 @@ if chosen 'two ports'; then
 fi
 
 if chosen 'boot'; then
-	begin 'after a boot there is nothing to take back'
+	begin 'after a boot there is nothing to restore'
 	config 0 "${all[@]}" --no-ptp
 	dump | grep -v '^state is left' >"$work/before"
 	echo two >"$proc/sys/kernel/random/boot_id"
 	sed -i 's/boot_id:one/boot_id:two/' "$work/before"
 	config 0 eth0 --undo
-	expect_line out 'started anew'
+	expect_line out 'rebooted since'
 	expect_as_before 'after --undo'
 	verdict
 fi
@@ -590,7 +590,7 @@ if chosen 'foreign'; then
 	for arguments in --undo '--only pause'; do
 		# shellcheck disable=SC2086 # words
 		config 1 eth0 $arguments
-		expect_line err "^config.sh: eth0: line [0-9]+ of .*/eth0/undo is none that config.sh has saved, so nothing is done: "
+		expect_line err "^config.sh: eth0: line [0-9]+ of .*/eth0/undo is not a line that config.sh has saved, so nothing is done: "
 		is "$nic/ring rx" "$(cat "$work/ring")"
 	done
 	verdict
@@ -605,7 +605,7 @@ if chosen 'foreign'; then
 	command -p mkdir -p "$state"
 	chown 65534 "$state"
 	config 1 eth0 --undo
-	expect_line err "is not a folder of root's"
+	expect_line err "is not a folder of root"
 	config 1 eth0 --only rings
 	is "$nic/ring rx" 256
 	verdict
@@ -725,12 +725,12 @@ install_by_make() {
 if chosen 'installed'; then
 	begin 'installed by make, it works; uninstalled, nothing is left of it'
 	copy "$work/source"
-	cp -r "$tree/Makefile" "$tree/plot" "$tree/completion" "$tree/systemd" "$work/source"
+	cp -r "$tree/Makefile" "$tree/plot" "$tree/python" "$tree/completion" "$tree/systemd" "$work/source"
 	mkdir -p "$work/source/build/man" "$work/source/man"
 	cp "$tree/man/rant-plot.1" "$work/source/man"
 	touch "$work/source/"{rant,build/man/rant.1,build/man/rant-config.8}
 	install_by_make install
-	(cd "$work/source" && find rant config.sh config/*.sh plot/* | sort) >"$work/before_install"
+	(cd "$work/source" && find rant config.sh config/*.sh plot/* python/rant_results/*.py -type f | sed 's#^python/#plot/#' | sort) >"$work/before_install"
 	(cd "$work/installed" && find ./usr/bin ./usr/share/rant -type f) | sed -E 's#^./usr/(bin|share/rant)/##' | sort >"$work/after_install"
 	cmp -s "$work/before_install" "$work/after_install" || complain "$(diff "$work/before_install" "$work/after_install")"
 	planned / "$work/installed/usr/share/rant/config.sh"
@@ -752,7 +752,7 @@ if chosen 'unforeseen'; then
 	sed -i '/^step_rings() {/a false' "$work/a folder/config/rings.sh"
 	script=("$work/a folder/config.sh")
 	config 1 "${all[@]}"
-	expect_line err "^config.sh: eth0: line [0-9]+ of rings.sh: 'false' failed: everything is taken back$"
+	expect_line err "^config.sh: eth0: line [0-9]+ of rings.sh: 'false' failed: all settings are restored$"
 	expect_as_before 'after it'
 	script=("$tree/config.sh")
 	verdict

@@ -1,7 +1,6 @@
 /* build: sources=wire/packet.c,wire/tlv.c,wire/tlv_rant.c,wire/hmac.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The header of an ICMP echo: octet by octet, with the checksum of RFC 1071, and what is no answer to a probe of
- * ours. */
+/* The ICMP echo header: octet by octet, with the checksum of RFC 1071, and rejected replies. */
 #include "wire/echo.h"
 
 #include "wire/packet.h"
@@ -15,7 +14,7 @@ static const struct packet_plan plan = { .ssid = 0x1234, .bytes = BYTES };
 static uint8_t probe[BYTES], came[BYTES];
 static struct echo e;
 
-/* The third probe of a run, and what comes of it: as it was sent, behind the header of a reply. */
+/* The third probe of a run and its echo: the sent packet after the header of a reply. */
 static size_t begin(bool ipv6, size_t before_bytes)
 {
 	uint8_t *header = e.received + before_bytes;
@@ -61,7 +60,7 @@ static void checksums(void **state)
 			 (uint16_t)~0xddf2);
 }
 
-/* It says whose probe it answers, and nothing else. */
+/* The reply names its probe, and has no other contents. */
 static void becomes_a_reply(void **state)
 {
 	struct reply r;
@@ -80,12 +79,13 @@ static void becomes_a_reply(void **state)
 		assert_int_equal(r.ttl, 64);
 		assert_false(r.t2_known || r.t3_known);
 		packet_read_tlvs(came, BYTES, NULL, &r);
-		assert_false(r.follow_up_told || r.software_told || r.class_told || r.tlv_malformed || r.follow_ups);
+		assert_false(r.follow_up_reported || r.software_reported || r.class_reported || r.tlv_malformed ||
+			     r.follow_ups);
 	}
 }
 
-/* Any octet that is another, but those of T1 and of a number that is in both places, which are the loop's to know, and
- * of what is not looked at: the checksum, which the kernel has, and all but the first octet of the header of IPv4. */
+/* Any changed octet is rejected, except T1, numbers at both positions (checked by the loop), and ignored
+ * fields: the checksum, which the kernel verified, and the IPv4 header after its first octet. */
 static void altered(void **state)
 {
 	(void)state;
@@ -111,7 +111,7 @@ static void altered(void **state)
 	}
 }
 
-/* Before the first one was sent nothing is an answer. */
+/* Before the first send every reply is rejected. */
 static void too_early(void **state)
 {
 	(void)state;

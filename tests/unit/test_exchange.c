@@ -1,4 +1,4 @@
-/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_there,clock_peer_back,pmc_begin,pmc_end,pmc_account sources=@loop libs=-lm */
+/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_forward,clock_peer_backward,pmc_begin,pmc_end,pmc_account sources=@loop libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Both loops against a fake kernel, network and peer in virtual time. After every run three accounts are held together:
@@ -10,7 +10,7 @@
 
 enum { BOTH, EMIT_ONLY, REFLECT_ONLY };
 
-/* What differs from a run of PACKETS good exchanges. */
+/* Deviations from a run of PACKETS good exchanges. */
 struct row {
 	const char *name;
 	struct fake_event events[4];
@@ -134,7 +134,7 @@ struct variant {
 	bool id_by_message, sw_timestamps;
 	uint32_t first_id;
 	unsigned peers;
-	bool joins; /* the times of the other host are asked for */
+	bool joins; /* remote timestamps are requested */
 	bool counts_refused; /* by the kernel */
 };
 
@@ -154,7 +154,7 @@ static const struct variant variants[] = {
 static struct fake_account expected(const struct row *row, enum role role, bool joins)
 {
 	struct fake_account e = role == ROLE_EMIT ? row->emit : row->reflect;
-	/* One more probe at the end, unless the last of the run is not recorded. */
+	/* A closing probe at the end, unless the last of the run is not recorded. */
 	int64_t closing = joins && role == ROLE_EMIT && row->events[0].first != PACKETS - 1;
 
 	e.sent += PACKETS + closing;
@@ -195,19 +195,19 @@ static void run_row(const struct row *row, enum role role, const struct variant 
 
 	struct fake_account want = expected(row, role, v->joins), got = bench_run(name);
 
-	/* Which is which the fake knows. */
+	/* Only the fake can attribute them. */
 	if (v->joins) {
 		memcpy(want.follow_up, got.follow_up, sizeof(want.follow_up));
 		want.follow_up_late = got.follow_up_late;
 	}
 
-	/* With several sessions what is late for all is not out of order in its own. */
+	/* With several sessions, packets late overall may be in order within their session. */
 	if (v->peers > 1)
 		want.reordered = got.reordered;
 	if (!same_account(name, &got, &want))
 		fail_msg("%s", name);
-	/* Only an emitter that waits for a reply waits without sleeping; and only a stamp that is missing is slept
-	 * for. */
+	/* Only an emitter waiting for a reply polls without sleeping; and only missing timestamps are
+	 * waited for asleep. */
 	assert_int_equal(fake.poll_calls > 0, row->sleeps);
 	assert_int_equal(b.x.result.end, role == ROLE_EMIT ? END_COUNT : END_SIGNAL);
 	/* A row has at most a dozen packets that wait for a timeout, and the stop by idleness. */
@@ -234,7 +234,7 @@ static bool cuts_off(const struct row *row)
 	return (e->fault == RX && e->argument == RX_CTRUNC) || (e->fault == EXTRA && e->argument == EXTRA_TRUNCATED);
 }
 
-/* Without transmit stamps, by either option, none is waited for and latency is between user-space times. */
+/* Without transmit timestamps, by either option, none is awaited and latency is between user-space times. */
 static void the_table_without_transmit_stamps(void **state)
 {
 	(void)state;
@@ -271,7 +271,7 @@ static void system_calls_of_a_round_trip(void **state)
 		bench_start(role, SOURCE_HARDWARE);
 		bench_run("good");
 		assert_int_equal(fake.send_calls, PACKETS);
-		/* And once at the end of the run: the last stamp of a reflector may have come twice. */
+		/* And once at the end of the run: a reflector's last timestamp may be duplicated. */
 		assert_int_equal(fake.fetch_calls, PACKETS + (role == ROLE_REFLECT));
 		assert_int_equal(fake.poll_calls, 0);
 		assert_int_equal(counter_get(&b.x.result.account.recorded), PACKETS);
@@ -289,7 +289,8 @@ static void a_sleep_is_bounded(void **state)
 		assert_true(fake.poll_calls >= 3 && fake.poll_calls <= 10);
 		assert_true(fake.slept_ns >= TIMEOUT_NS * 3 / 5);
 		assert_true(fake.poll_limit_ns > 0 && fake.poll_limit_ns <= 10 * NS_PER_MS);
-		/* An emitter waits for the stamp alone; a reflector must not sleep through the next request. */
+		/* An emitter waits for the timestamp alone; a reflector must not sleep through the next
+		 * request. */
 		assert_int_equal(fake.poll_events, role == ROLE_EMIT ? 0 : POLLIN);
 	}
 }
@@ -327,7 +328,7 @@ static void the_ring_comes_round(void **state)
 	}
 }
 
-/* A full ring is not yet one too many. */
+/* A full ring does not overflow yet. */
 static void the_ring_is_just_full(void **state)
 {
 	(void)state;
@@ -340,7 +341,7 @@ static void the_ring_is_just_full(void **state)
 	}
 }
 
-/* However many stamps are missing, each packet is concluded, and stamps in between land where they belong. */
+/* With any number of missing timestamps each packet is concluded, and other timestamps are matched. */
 static void every_second_stamp_is_missing(void **state)
 {
 	static struct fake_event events[500];
@@ -359,7 +360,7 @@ static void every_second_stamp_is_missing(void **state)
 	assert_int_equal(got.missing_tx, 500);
 }
 
-/* A stamp that comes within the timeout is taken, however short that is and whatever was slept before. */
+/* A timestamp within the timeout is accepted, however short the timeout and whatever was slept before. */
 static void a_stamp_has_its_whole_timeout(void **state)
 {
 	(void)state;
@@ -367,7 +368,7 @@ static void a_stamp_has_its_whole_timeout(void **state)
 	b.options.timeout_ns = 300 * NS_PER_US;
 	fake.packets = 2;
 	fake.open_loop_ns = 900 * NS_PER_US;
-	fake.idle_ns_max = 300; /* as fast as a real loop: 64 turns take 40 us */
+	fake.idle_ns_max = 300; /* as fast as a real loop: 64 iterations take 40 us */
 	SCRIPT({ 0, 0, TX_NONE, 0, 0 }, { 1, 0, TX_SLOW, 150 * NS_PER_US, 0 });
 
 	struct fake_account got = bench_run("a short timeout");
@@ -396,7 +397,8 @@ static void two_reflectors_do_not_loop(void **state)
 
 #define ONCE_NEVER 2
 
-/* --once: two peers probe in turn every 10 ms, between these numbers; who sends the last packet before the end? */
+/* --once: two peers probe alternately every 10 ms, between these numbers; returns the sender of the last
+ * packet before the end. */
 static void once(uint32_t first_from, uint32_t first_until, uint32_t second_from, uint32_t second_until,
 		 unsigned last_by)
 {
@@ -425,7 +427,7 @@ static void once(uint32_t first_from, uint32_t first_until, uint32_t second_from
 		if (fake.packet[i].number % 2 == last_by)
 			last_ns = fake.packet[i].sent_ns;
 	assert_in_range(fake.now_ns - last_ns, 3 * NS_PER_S, 3 * NS_PER_S + NS_PER_MS);
-	/* The silence is no part of the run. */
+	/* The silence is not part of the run. */
 	assert_in_range(b.x.result.ended_ns - last_ns, 0, NS_PER_MS);
 }
 
@@ -433,9 +435,9 @@ static void once_ends_when_no_emitter_is_left(void **state)
 {
 	(void)state;
 	once(0, 100, 0, 400, 1); /* the first stops after 1 s, the second goes on to 4 s */
-	once(0, 300, 0, 100, 0); /* the other way round */
+	once(0, 300, 0, 100, 0); /* with exchanged peers */
 	once(0, 100, 0, 0, 0); /* alone */
-	/* One that is gone for less than the silence, and comes back under another name. */
+	/* A peer absent for less than the silence, which returns with another session. */
 	once(0, 100, 360, 500, 1);
 }
 
@@ -446,13 +448,14 @@ static void once_takes_ten_probes_for_an_emitter(void **state)
 	once(0, 4, 500, 700, 1);
 	once(0, 18, 0, 0, ONCE_NEVER);
 	once(0, 20, 0, 0, 0);
-	/* Nine of each of two peers are no emitter. */
+	/* Nine probes of each of two peers do not make an emitter. */
 	once(0, 18, 0, 18, ONCE_NEVER);
-	/* What comes after the last one does not hold the end up. */
+	/* Packets after the last probe do not delay the end. */
 	once(0, 100, 200, 218, 0);
 }
 
-/* result/account.h: of answered. A request whose reply the kernel refused is unanswered, and nothing else. */
+/* result/account.h: answered. A request whose reply the kernel refused is unanswered, and in no other
+ * counter. */
 static void what_is_not_answered_is_not_counted_twice(void **state)
 {
 	(void)state;
@@ -464,7 +467,7 @@ static void what_is_not_answered_is_not_counted_twice(void **state)
 	assert_int_equal(bench_run("a malformed TLV, refused").malformed_tlv, 0);
 }
 
-/* A request that could not be answered has come all the same: what is before it is out of order. */
+/* A request that could not be answered has still arrived: earlier numbers are out of order. */
 static void what_is_not_answered_has_been_seen(void **state)
 {
 	(void)state;
@@ -474,7 +477,7 @@ static void what_is_not_answered_has_been_seen(void **state)
 
 		bench_start(ROLE_REFLECT, SOURCE_KERNEL);
 		bench_script(events, COUNT_OF(events));
-		/* The fake kernel knows which ones it is. */
+		/* The fake kernel can attribute them. */
 		assert_true(bench_run("a late request after one that is refused").reordered <= 1);
 	}
 }
@@ -489,7 +492,7 @@ static struct fake_event random_events[RANDOM_EVENTS];
 static int64_t random_argument(enum fake_fault fault, enum role role)
 {
 	static const int errors[] = { EINTR, ENOBUFS, EAGAIN, ECONNREFUSED, ENETDOWN };
-	/* Clear of the timeout, at which the room may decide either way. */
+	/* Away from the timeout, where both results are correct. */
 	static const int64_t slow_ns[] = { 1000, 150 * NS_PER_US, 500 * NS_PER_US, TIMEOUT_NS / 2,
 					   2 * TIMEOUT_NS + NS_PER_MS };
 	static const int64_t ids[] = { -1, 1, -2, FLIGHTS, -FLIGHTS, 2 * FLIGHTS, 1 << 30, -100 };
@@ -498,7 +501,7 @@ static int64_t random_argument(enum fake_fault fault, enum role role)
 	int64_t extra;
 
 	switch (fault) {
-	/* A reflector's session remembers 64 numbers; what is farther behind is another matter, and test_session's. */
+	/* A reflector's session remembers 64 numbers; larger distances are tested in test_session. */
 	case LATE: return (int64_t)util_below(role == ROLE_EMIT ? 10 * NS_PER_MS : 60 * NS_PER_US) + 70 * NS_PER_US;
 	case TWICE: return (int64_t)util_below(role == ROLE_EMIT ? NS_PER_MS : 60 * NS_PER_US) + 1;
 	case LATENCY: return (int64_t)util_below(400000) - 100000;
@@ -526,8 +529,8 @@ static bool is_possible(enum fake_fault fault, enum role role)
 	case STOP: return false;
 	case BAD_TLV:
 	case LARGE: return role == ROLE_REFLECT;
-	/* With others than the NIC's stamps it is CLOCK_REALTIME that is set. A reflector has more than one packet in
-	 * flight. */
+	/* With timestamps other than the NIC's, CLOCK_REALTIME is stepped. A reflector has several packets
+	 * in flight. */
 	case STEP: return b.channel.wire == SOURCE_HARDWARE;
 	case SET: return role == ROLE_EMIT;
 	default: return true;
@@ -544,7 +547,7 @@ static enum fake_fault random_fault(enum role role)
 	return fault;
 }
 
-/* What is refused must be nothing else: what_is_not_answered_is_not_counted_twice() has that. */
+/* A refused send is in no other counter: see what_is_not_answered_is_not_counted_twice(). */
 static bool fits(const struct fake_event *events, size_t n, const struct fake_event *e)
 {
 	for (; n && events[n - 1].first == e->first; n--)

@@ -1,4 +1,4 @@
-/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_there,clock_peer_back,pmc_begin,pmc_end,pmc_account sources=@loop libs=-lm */
+/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_forward,clock_peer_backward,pmc_begin,pmc_end,pmc_account sources=@loop libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The run of both loops: how it begins and ends, silence, thresholds, and the breaches that are kept. */
 #include "exchange_bench.h"
@@ -26,7 +26,7 @@ static void count_is_exact(void **state)
 	assert_int_equal(got.lost, 2);
 	assert_int_equal(got.recorded, 6);
 
-	/* Reflect: what never came was never counted. */
+	/* Reflector: packets that never arrived were never counted. */
 	bench_start(ROLE_REFLECT, SOURCE_KERNEL);
 	b.options.warmup = 5;
 	b.options.count = 10;
@@ -156,7 +156,7 @@ static void a_reflector_sleeps_when_nothing_comes(void **state)
 		assert_in_range(fake.poll_calls, 4 * REQUESTS + 4, 5 * REQUESTS + 9);
 		assert_int_equal(fake.poll_events, POLLIN);
 		assert_int_equal(fake.poll_limit_ns, NS_PER_S);
-		/* What comes in time finds it awake; so does what comes at any time with --spin. */
+		/* Packets in time find it polling; with --spin packets at any time. */
 		idle(wire, false, 900 * NS_PER_MS);
 		assert_int_equal(b.x.result.account.woken, 0);
 		assert_true(fake.slept_ns <= NS_PER_S);
@@ -167,7 +167,7 @@ static void a_reflector_sleeps_when_nothing_comes(void **state)
 	}
 }
 
-/* What wakes it and is not answered is not counted, nor is the answer after it. */
+/* A wake-up by an unanswered packet is not counted, nor is the answer after it. */
 static void what_wakes_it_may_be_no_request(void **state)
 {
 	(void)state;
@@ -214,7 +214,7 @@ static void silence(const struct fake_event *events, size_t n, int64_t warmup)
 	bench_run("silence");
 }
 
-static void check_silence_told_once(void)
+static void check_silence_reported_once(void)
 {
 	assert_int_equal(b.silence_calls, 1);
 	assert_true(b.silence_ns - 1000 * NS_PER_S >= 3 * NS_PER_S);
@@ -233,14 +233,14 @@ static void a_peer_that_never_answers(void **state)
 	(void)state;
 	for (int64_t warmup = 0; warmup <= 100; warmup += 100) {
 		silence(lost, COUNT_OF(lost), warmup);
-		check_silence_told_once();
+		check_silence_reported_once();
 		assert_int_equal(b.x.result.account.lost, b.x.result.account.sent);
 		silence(refused_sends, COUNT_OF(refused_sends), warmup);
-		check_silence_told_once();
+		check_silence_reported_once();
 		assert_int_equal(b.x.result.account.sent, 0);
 		assert_true(b.x.result.account.refused >= 70 && b.x.result.account.refused <= 81);
 		silence(garbage, COUNT_OF(garbage), warmup);
-		check_silence_told_once();
+		check_silence_reported_once();
 	}
 }
 
@@ -377,8 +377,8 @@ static void a_reflector_waits_for_its_last_stamps(void **state)
 	assert_true(fake.now_ns - fake.stop_at_ns < TIMEOUT_NS + 2 * NS_PER_MS);
 }
 
-/* The emitter goes on, since it does not know that the reflector is about to end. What it sends must not keep the task
- * from sleeping, without which some drivers deliver no stamp (kernel-timestamping, section 8). */
+/* The emitter continues, unaware that the reflector is about to end. Its probes must not keep the task from
+ * sleeping, without which some drivers deliver no timestamp (kernel-timestamping, section 8). */
 static void a_reflector_sleeps_for_its_last_stamps(void **state)
 {
 	(void)state;
@@ -397,7 +397,7 @@ static void a_reflector_sleeps_for_its_last_stamps(void **state)
 
 /* ---- The start --------------------------------------------------------------------------------------------------- */
 
-static void the_start_is_told_before_the_first_probe(void **state)
+static void the_start_is_reported_before_the_first_probe(void **state)
 {
 	(void)state;
 	for (int64_t warmup = 0; warmup < 4; warmup++) {
@@ -408,12 +408,12 @@ static void the_start_is_told_before_the_first_probe(void **state)
 		assert_int_equal(b.start_calls, 1);
 		assert_int_equal(b.sends_at_start, warmup);
 		assert_true(b.started_ns < fake.packet[warmup].sent_ns);
-		/* What the hook takes is no part of the duration. */
+		/* The hook's time is not part of the duration. */
 		assert_true(b.x.result.began_ns > b.started_ns);
 	}
 }
 
-static void the_start_is_told_after_the_first_reply(void **state)
+static void the_start_is_reported_after_the_first_reply(void **state)
 {
 	(void)state;
 	for (int64_t warmup = 0; warmup < 4; warmup++) {
@@ -519,12 +519,14 @@ static void a_breach_ends_the_run(void **state)
 		struct fake_account got = bench_run("threshold");
 
 		assert_int_equal(b.x.result.end, END_BREACH);
-		assert_int_equal(got.sent, 13); /* exactly at the threshold is no breach, negative even less */
+		/* exactly at the threshold is not a breach, negative even less */
+		assert_int_equal(got.sent, 13);
 		assert_int_equal(got.breaches, 1);
 		assert_int_equal(b.breach_calls, 1);
 		check_breach_sample(&b.x.result.breach);
 		check_breach_sample(&b.first_breach);
-		/* Evidence first: it was not yet in the histogram or the log. One before it was negative. */
+		/* Evidence first: it was not yet in the histogram or the log. An earlier sample was
+		 * negative. */
 		assert_int_equal(b.recorded_at_breach, 11);
 		assert_int_equal(b.logged_at_breach, 11);
 		assert_int_equal(got.recorded, 12);
@@ -582,7 +584,7 @@ static void no_log_and_a_full_log(void **state)
 
 		bench_start(role, SOURCE_HARDWARE);
 		b.options.log_threshold_ns = 1; /* so that the records are not compared with all */
-		log_place(&b.log, b.record, 7, false, role == ROLE_REFLECT);
+		log_assign(&b.log, b.record, 7, false, role == ROLE_REFLECT);
 		assert_int_equal(bench_run("a full log").recorded, PACKETS);
 		assert_int_equal(log_ready(&b.log), 7);
 		assert_int_equal(b.log.left_out, PACKETS - 7);
@@ -628,11 +630,11 @@ static void the_newest_breaches_can_be_read_in_any_order(void **state)
 		note(n);
 		assert_int_equal(counter_get(&b.x.result.account.breaches), n + 1);
 		for (uint64_t i = 0; i <= n; i++) {
-			/* The oldest place may be the one that is being written now. */
-			bool there = n + 1 - i < BREACHES_KEPT;
+			/* The oldest entry may be in the middle of a write. */
+			bool remote = n + 1 - i < BREACHES_KEPT;
 
-			assert_int_equal(breach_read(&b.x.result, i, &s), there);
-			if (there) {
+			assert_int_equal(breach_read(&b.x.result, i, &s), remote);
+			if (remote) {
 				assert_int_equal(s.seq, 5000 + i);
 				assert_int_equal(s.latency_ns, latency_of(i));
 			}
@@ -656,7 +658,7 @@ static void the_first_and_the_worst_breach_are_kept(void **state)
 	}
 	assert_int_equal(b.x.result.worst.seq, 5070);
 
-	/* Of two alike the earlier one. */
+	/* The earlier of two equal samples. */
 	b.x.result.worst.latency_ns = latency_of(5);
 	b.x.result.worst.seq = 1;
 	note(5);
@@ -707,7 +709,7 @@ static void the_hook_comes_before_all_else(void **state)
 	}
 }
 
-/* The marker of the trace has the clocks to place them itself, and must not wait for it. */
+/* The trace marker can convert the times by the clocks itself, and must not wait for them. */
 static void the_hook_gets_the_times_as_they_were_read(void **state)
 {
 	(void)state;
@@ -735,7 +737,7 @@ static void the_hook_gets_the_times_as_they_were_read(void **state)
 /* ---- By the clock ------------------------------------------------------------------------------------------------ */
 
 #define SLOT_NS NS_PER_MS
-#define TURN_NS (10 * NS_PER_US) /* of the loop that waits, at most */
+#define TURN_NS (10 * NS_PER_US) /* maximum duration of a waiting loop's iteration */
 
 static void probes_leave_in_their_slots(void **state)
 {
@@ -744,7 +746,7 @@ static void probes_leave_in_their_slots(void **state)
 	b.options.interval_ns = SLOT_NS;
 	b.options.pacing = PACING_SPIN;
 	fake.idle_ns_max = TURN_NS / 2;
-	/* A lost one covers the slots of its timeout, and one that takes long those that it takes. */
+	/* A lost probe covers the slots of its timeout, a slow probe those of its round trip. */
 	SCRIPT({ 10, 0, LOST, 0, 0 }, { 20, 0, LATENCY, 2500 * NS_PER_US, 0 });
 	bench_run("by the clock");
 	for (unsigned n = 1, slot = 1; n < PACKETS; n++, slot++) {
@@ -785,8 +787,8 @@ int main(void)
 		TEST(the_log_threshold),
 		TEST(no_log_and_a_full_log),
 		TEST(the_recent_maximum),
-		TEST(the_start_is_told_before_the_first_probe),
-		TEST(the_start_is_told_after_the_first_reply),
+		TEST(the_start_is_reported_before_the_first_probe),
+		TEST(the_start_is_reported_after_the_first_reply),
 		TEST(the_warmup_ends_by_answers_not_by_probes),
 		TEST(a_refused_send_is_no_second_start),
 		TEST(no_start_where_nothing_is_measured),

@@ -1,7 +1,7 @@
-/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_there,clock_peer_back,pmc_begin,pmc_end,pmc_account sources=@loop libs=-lm */
+/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_forward,clock_peer_backward,pmc_begin,pmc_end,pmc_account sources=@loop libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What both loops make of the times of an exchange: stages, steps of a clock, places on the NIC's scale, and what other
- * rooms get of it. */
+/* Processing of an exchange's times by both loops: stages, clock steps, conversion to the NIC's timebase,
+ * and the data passed to other modules. */
 #include "exchange_bench.h"
 
 /* ---- Stages ------------------------------------------------------------------------------------------------------ */
@@ -29,7 +29,7 @@ static void stages_of_both_roles(void **state)
 			assert_int_equal(stages[i].inside, want.inside);
 			assert_int_equal(stages[i].user, want.user);
 			assert_int_equal(stages[i].peer, want.peer);
-			/* Nothing is taken off, or what is named. */
+			/* Nothing is subtracted, or the named times. */
 			if (want.less_from == want.less_to) {
 				assert_int_equal(stages[i].less_from, stages[i].less_to);
 			} else {
@@ -78,7 +78,7 @@ static void every_recorded_sample_is_in_its_stages(void **state)
 			bool used = stage->from != stage->to && !stage->peer;
 
 			check_stage(i);
-			/* Whatever the clocks say: one value for each sample, none for the others. */
+			/* Whatever the clocks show: a value for each sample, none for other packets. */
 			assert_int_equal(b.stage[i].count + b.stage[i].negatives, used ? got.recorded : 0);
 		}
 		free_stages();
@@ -90,7 +90,7 @@ static void the_processing_of_a_reflector_is_one_of_them(void **state)
 	(void)state;
 	bench_stages(ROLE_REFLECT, SOURCE_KERNEL);
 	bench_run("stages");
-	/* Both times are of the same clock, so the fake knows it. */
+	/* Both times are of the same clock, so the fake has the true value. */
 	for (unsigned n = 0; n < PACKETS; n++) {
 		int64_t value_ns = fake.packet[n].tx_user_ns - fake.packet[n].rx_user_ns;
 
@@ -140,15 +140,15 @@ static void the_slack_of_a_step(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		for (unsigned there = 0; there < 1 << TIMES; there++) {
+		for (unsigned remote = 0; remote < 1 << TIMES; remote++) {
 			/* The outer two and the inner two are of clocks that are far apart. */
 			struct sample s = { .time_ns = { 1700 * NS_PER_S, 37, 37 + cases[i].within_ns,
 							 1700 * NS_PER_S + cases[i].around_ns } };
 
 			for (int t = 0; t < TIMES; t++)
-				s.source[t] = there & 1u << t ? SOURCE_USER : SOURCE_NONE;
-			if (sample_is_stepped(&s) != (cases[i].stepped && there == (1 << TIMES) - 1))
-				fail_msg("case %zu with times %x", i, there);
+				s.source[t] = remote & 1u << t ? SOURCE_USER : SOURCE_NONE;
+			if (sample_is_stepped(&s) != (cases[i].stepped && remote == (1 << TIMES) - 1))
+				fail_msg("case %zu with times %x", i, remote);
 		}
 	}
 }
@@ -164,7 +164,7 @@ static struct fake_account run_with_step(enum role role, int64_t step_ns, bool c
 	return bench_run("a step");
 }
 
-/* The last step that is taken for what clocks do by themselves; time is virtual, so it is that in the next run too. */
+/* The last step within normal drift; time is virtual, so it repeats in the next run. */
 static int64_t largest_unseen_step(enum role role)
 {
 	int64_t sign = role == ROLE_EMIT ? 1 : -1, step_ns = 0;
@@ -229,7 +229,7 @@ static void a_stepped_sample_is_no_breach(void **state)
 	}
 }
 
-/* In the warm-up all is warm-up; without a stamp there is nothing to compare. */
+/* In the warm-up all packets count as warm-up; without a timestamp nothing can be compared. */
 static void what_is_not_looked_at_for_steps(void **state)
 {
 	(void)state;
@@ -266,7 +266,8 @@ static struct fake_account run_with_set(enum role role, enum source wire, int64_
 	return bench_run("a clock that is set");
 }
 
-/* Forward it is neither the largest latency nor a breach, back it is not taken for a wrong stamp. */
+/* A forward step is neither the largest latency nor a breach; a backward step is not taken as a wrong
+ * timestamp. */
 static void a_sample_in_which_the_system_clock_is_set(void **state)
 {
 	(void)state;
@@ -291,7 +292,7 @@ static void a_sample_in_which_the_system_clock_is_set(void **state)
 	}
 }
 
-/* A reflector that has nothing to do until the first request, and one that was set before T2 of user space. */
+/* A reflector idle until the first request, and a step before T2 of user space. */
 static void a_clock_that_was_set_before_is_none(void **state)
 {
 	(void)state;
@@ -302,14 +303,14 @@ static void a_clock_that_was_set_before_is_none(void **state)
 	assert_int_equal(b.histogram.count, PACKETS);
 }
 
-/* Latencies of all sizes, and stamps of the wrong order, are not taken for it; nor is the time of this thread. */
+/* Latencies of all sizes and misordered timestamps are not taken as steps; nor are delays of this thread. */
 static void what_is_slow_was_not_set(void **state)
 {
 	(void)state;
 	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
 		bench_start(role, SOURCE_KERNEL);
 		b.options.no_step_check = false;
-		/* No stamp of a reply is there before it was taken. */
+		/* The timestamp of a reply is never available before it was taken. */
 		SCRIPT({ 0, 0, LATENCY, NS_PER_MS, 0 }, { 0, 0, TX_SLOW, NS_PER_MS, 0 },
 		       { 4, 0, LATENCY, 90 * NS_PER_US, 0 },
 		       { 8, 0, LATENCY, 101 * NS_PER_US, 0 }, { 8, 0, TX_SLOW, 101 * NS_PER_US, 0 },
@@ -320,7 +321,7 @@ static void what_is_slow_was_not_set(void **state)
 
 		struct fake_account got = bench_run("slow, but true");
 
-		/* A reply that left before its T3_SW has another's stamp. */
+		/* A reply sent before its T3_SW has another packet's timestamp. */
 		assert_int_equal(got.stepped, 0);
 		assert_int_equal(got.negative, role == ROLE_EMIT);
 		assert_int_equal(got.stamp_unmatched, role == ROLE_REFLECT);
@@ -329,8 +330,8 @@ static void what_is_slow_was_not_set(void **state)
 	}
 }
 
-/* The thread was held up between the three readings of clocks at sending, for 20 ms - 2 ms: what is in these bounds may
- * be that. Each reading takes 20 ns here. */
+/* The thread was delayed between the three clock readings of a send, for 20 ms - 2 ms: differences within
+ * these bounds may be that delay. Each reading takes 20 ns here. */
 static void how_much_a_step_must_be(void **state)
 {
 	(void)state;
@@ -359,7 +360,7 @@ static void how_much_a_step_must_be(void **state)
 	assert_true(is_odd(&(struct sample){ .latency_ns = -1 }));
 }
 
-/* What is neither long nor a breach is not looked at. */
+/* Samples that are neither long nor a breach are not checked. */
 static void a_step_is_no_breach_of_a_low_threshold(void **state)
 {
 	(void)state;
@@ -377,7 +378,7 @@ static void a_step_is_no_breach_of_a_low_threshold(void **state)
 	}
 }
 
-/* Smaller ones than the latency itself too, of a network that takes 2 ms. */
+/* Also steps smaller than the latency, with a network of 2 ms. */
 static void a_step_of_less_than_the_latency(void **state)
 {
 	(void)state;
@@ -391,7 +392,7 @@ static void a_step_of_less_than_the_latency(void **state)
 		assert_int_equal(b.histogram.min_ns, 2 * NS_PER_MS);
 		assert_int_equal(b.histogram.max_ns, 2 * NS_PER_MS);
 	}
-	/* Of a reflector only the one answer that leaves late. */
+	/* At a reflector only the answer that leaves late. */
 	bench_start(ROLE_REFLECT, SOURCE_KERNEL);
 	b.options.no_step_check = false;
 	SCRIPT({ 10, 0, LATENCY, 2 * NS_PER_MS, 0 }, { 10, 0, TX_SLOW, 2 * NS_PER_MS, 0 },
@@ -428,9 +429,9 @@ static void stages_are_right_without_synchronisation(void **state)
 		bench_stages(role, SOURCE_HARDWARE);
 		relate_clocks(at_ns, 100, 0.001);
 		assert_int_equal(bench_run("placed").recorded, PACKETS);
-		/* A reflector puts T3 of its reply on the scale too. */
-		assert_int_equal(hook.placed, (role == ROLE_EMIT ? 2 : 3) * PACKETS);
-		assert_int_equal(b.x.result.account.unplaced, 0);
+		/* A reflector converts T3 of its reply too. */
+		assert_int_equal(hook.converted, (role == ROLE_EMIT ? 2 : 3) * PACKETS);
+		assert_int_equal(b.x.result.account.unconverted, 0);
 		for (int i = 0; i < STAGES && b.x.result.stage[i]; i++) {
 			check_stage(i);
 			if (stages_by_hand[role][i].peer)
@@ -440,16 +441,16 @@ static void stages_are_right_without_synchronisation(void **state)
 		}
 		/* The bound grows with the distance from the relation: the largest counts, first or last. */
 		assert_in_range(farthest_ns(fake_real_ns(at_ns)), 100000, NS_PER_MS);
-		assert_int_equal(b.x.result.bound_ns[BOUND_HERE], 100 + farthest_ns(fake_real_ns(at_ns)) / 1000 + 2);
+		assert_int_equal(b.x.result.bound_ns[BOUND_LOCAL], 100 + farthest_ns(fake_real_ns(at_ns)) / 1000 + 2);
 		free_stages();
 	}
 }
 
-/* In the middle of the run, at age_ns of it, the relation gets too old. Returns how many have one of their times
- * placed. */
+/* In the middle of the run, at age age_ns, the relation becomes too old. Returns the number of packets with
+ * a converted time. */
 static unsigned run_until_too_old(enum role role, int64_t age_ns)
 {
-	uint64_t unplaced = 0, in_stage[STAGES] = { 0 };
+	uint64_t unconverted = 0, in_stage[STAGES] = { 0 };
 	unsigned halves = 0;
 
 	bench_stages(role, SOURCE_HARDWARE);
@@ -459,14 +460,14 @@ static unsigned run_until_too_old(enum role role, int64_t age_ns)
 		const struct fake_packet *p = &fake.packet[n];
 		bool tx = has_place(p->tx_user_ns), rx = has_place(p->rx_user_ns);
 
-		unplaced += !tx || !rx;
+		unconverted += !tx || !rx;
 		halves += tx != rx;
 		in_stage[0] += role == ROLE_EMIT ? tx : rx;
 		in_stage[1] += role == ROLE_EMIT ? rx : tx;
 		in_stage[2] += role == ROLE_REFLECT && tx && rx;
 	}
-	assert_in_range(unplaced, 5, PACKETS - 5);
-	assert_int_equal(b.x.result.account.unplaced, unplaced);
+	assert_in_range(unconverted, 5, PACKETS - 5);
+	assert_int_equal(b.x.result.account.unconverted, unconverted);
 	for (int i = 0; i < STAGES; i++) {
 		check_stage(i);
 		assert_int_equal(b.stage[i].count + b.stage[i].negatives, in_stage[i]);
@@ -487,7 +488,8 @@ static void a_time_without_a_place_is_in_no_stage(void **state)
 	assert_true(halves > 0);
 }
 
-/* What is not recorded needs no place, but for the time of its send, against which its stamp is held. */
+/* Unrecorded packets need no conversion, except for their send time, against which the timestamp is
+ * validated. */
 static void only_what_is_recorded_is_placed(void **state)
 {
 	(void)state;
@@ -500,22 +502,22 @@ static void only_what_is_recorded_is_placed(void **state)
 	struct fake_account got = bench_run("not placed");
 
 	assert_int_equal(got.recorded, PACKETS - 3);
-	assert_int_equal(hook.placed, 2 * got.recorded + got.sent - 1);
-	/* One for the sample, though both of its times have none. */
-	assert_int_equal(b.x.result.account.unplaced, got.recorded);
-	assert_int_equal(b.x.result.bound_ns[BOUND_HERE], 0);
+	assert_int_equal(hook.converted, 2 * got.recorded + got.sent - 1);
+	/* One count for the sample, though both its times lack it. */
+	assert_int_equal(b.x.result.account.unconverted, got.recorded);
+	assert_int_equal(b.x.result.bound_ns[BOUND_LOCAL], 0);
 }
 
-/* Without steps being looked for the emitter has one time of user space only. */
+/* Without step detection the emitter has a single user-space time. */
 static void one_time_is_placed_too(void **state)
 {
 	(void)state;
 	bench_start(ROLE_EMIT, SOURCE_HARDWARE);
 	relate_clocks(BEGIN_NS, 7, 0);
 	assert_int_equal(bench_run("one time").recorded, PACKETS);
-	assert_int_equal(hook.placed, PACKETS);
-	assert_int_equal(b.x.result.account.unplaced, 0);
-	assert_int_equal(b.x.result.bound_ns[BOUND_HERE], 7 + 2);
+	assert_int_equal(hook.converted, PACKETS);
+	assert_int_equal(b.x.result.account.unconverted, 0);
+	assert_int_equal(b.x.result.bound_ns[BOUND_LOCAL], 7 + 2);
 }
 
 /* ---- The clock of the reflector, and counters -------------------------------------------------------------------- */
@@ -530,7 +532,7 @@ static void the_peer_gets_t1_t2_t4_of_what_is_recorded(void **state)
 	b.options.no_step_check = false;
 	b.options.warmup = 5;
 	b.x.peer = &peer;
-	/* The late reply comes between another reply and its stamp. */
+	/* The late reply arrives between another reply and its timestamp. */
 	SCRIPT({ 3, 0, LOST, 0, 0 }, { 10, 0, LOST, 0, 0 }, { 11, 0, TX_NONE, 0, 0 }, { 12, 0, STEP, NS_PER_S, 0 },
 	       { 14, 0, RX, RX_ABSENT, 0 }, { 16, 0, TWICE, 1, 0 }, { 18, 0, TWICE, 100 * NS_PER_US, 0 },
 	       { 20, 0, LATE, 50 * NS_PER_US, 0 }, { 21, 25, TX_SLOW, 40 * NS_PER_US, 0 },
@@ -644,19 +646,20 @@ static void only_what_is_recorded_is_counted(void **state)
 		assert_int_equal(got.unstamped, 2);
 		assert_int_equal(got.refused, 1);
 		assert_int_equal(hook.accounted, got.recorded);
-		/* Each that was tried to be sent, but not what a reflector does not answer. */
+		/* Each attempted send, but not requests that a reflector does not answer. */
 		assert_int_equal(hook.begun, got.sent + got.refused);
 	}
 }
 
-/* What was counted while two answers were on their way is of neither. */
+/* Counters of two overlapping answers belong to neither. */
 static void overlapping_answers_are_not_counted(void **state)
 {
 	(void)state;
 	bench_start(ROLE_REFLECT, SOURCE_HARDWARE);
 	b.x.pmc = &pmc;
 	fake.open_loop_ns = 20 * NS_PER_US;
-	/* Three requests come before the stamp of the first answer; that of the last may end before it or after it. */
+	/* Three requests arrive before the timestamp of the first answer; that of the last may end before
+	 * or after it. */
 	SCRIPT({ 10, 0, TX_SLOW, 50 * NS_PER_US, 0 }, { 20, 0, TX_SLOW, 25 * NS_PER_US, 0 });
 	assert_int_equal(bench_run("overlapping answers").recorded, PACKETS);
 	assert_int_equal(hook.begun, PACKETS);

@@ -1,6 +1,6 @@
 /* build: wraps= sources=options.c,options/[a-qs-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Command lines that fuzzing has kept. */
+/* Command lines of the fuzzing corpus. */
 #include "tests/fuzz/fuzz_options.c"
 
 #include "corpus.h"

@@ -1,6 +1,6 @@
 /* build: sources=analyse/[a-z]*.c,@outputs,doctor/[a-z]*.c,@result,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What fuzzing has kept of files that are read back, and changes of good ones, with a seed. */
+/* Files of the fuzzing corpus, and random changes of valid files, with a fixed seed. */
 #include "tests/fuzz/fuzz_results.c"
 
 #include "corpus.h"
@@ -24,7 +24,7 @@ static const char log_csv[] =
 "0,100,300,200,1000,1100,100,100,-\n1,500,900,400,,,,,lost\n2,1000,1400,400,2000,,,,end;unplaced\n";
 static const char log_reflector[] = "SEQ,T2_HW,T3_HW,RESPONSE\n0,1000,1100,100\n1,1500,1600,100\n2,2000,2100,100\n";
 
-/* Octets are changed, left out, and put in twice; now and then a number is another one. */
+/* Changes, removes and duplicates octets, and replaces some numbers. */
 static size_t change(uint8_t *input, size_t bytes)
 {
 	static const char *const words[] = { "-1", "null", "9223372036854775807", "1e5", "0", "{}", "[[", "NaN", ",",

@@ -14,7 +14,7 @@ static char *text;
 static int set_up(void **state)
 {
 	(void)state;
-	histogram_place(&h, calloc(1, histogram_layout(&h, 100000, 1, 64)));
+	histogram_assign(&h, calloc(1, histogram_layout(&h, 100000, 1, 64)));
 	return 0;
 }
 
@@ -94,14 +94,31 @@ static void as_the_histogram_has_it(void **state)
 	assert_in_range(steps, 40, 80);
 }
 
-static void what_was_not_kept_is_not_guessed(void **state)
+/* 1,000 samples above the limit, of which the 64 largest are kept: the steps go on without a gap, and the counts are
+ * those of the samples at or below each value. */
+static void steps_above_the_limit(void **state)
 {
+	const char *line;
+	double value, share;
+	unsigned long long count, before = 0;
+	unsigned steps = 0;
+
 	(void)state;
 	for (uint32_t i = 0; i < 1000; i++)
-		histogram_add(&h, i < 900 ? 5000 : 200000 + i, i);
-	assert_non_null(strstr(written(), "# 100 samples above 100.000 were not kept one by one: no steps among them\n"
-					  "     200.999 1.000000000000       1000\n"));
-	assert_null(strstr(text, "100.000 0."));
+		histogram_add(&h, 200000 + i * 1000, i);
+	assert_int_equal(h.kept, 64);
+	line = strchr(strchr(written(), '\n') + 1, '\n') + 1;
+	for (; *line != '#'; line = strchr(line, '\n') + 1, steps++) {
+		assert_int_equal(sscanf(line, "%lf %lf %llu", &value, &share, &count), 3);
+		const uint64_t rank = (uint64_t)(share * 1000 + 0.999999);
+		const double exact = 200 + (double)(rank ? rank - 1 : 0);
+
+		assert_true(value <= exact && value >= exact * (rank > 936 ? 1 : 1023 / 1024.0) - 1e-6);
+		assert_true(count >= rank && count >= before && count <= 1000);
+		before = count;
+	}
+	assert_in_range(steps, 40, 80);
+	assert_non_null(strstr(text, "\n    1199.000 1.000000000000       1000\n"));
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -109,7 +126,7 @@ static void what_was_not_kept_is_not_guessed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { TEST(lines), TEST(nothing), TEST(as_the_histogram_has_it),
-					    TEST(what_was_not_kept_is_not_guessed) };
+					    TEST(steps_above_the_limit) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

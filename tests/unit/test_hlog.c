@@ -12,7 +12,7 @@
 static struct options options = { .role = ROLE_EMIT, .interface = "veth0" };
 static struct result result;
 static struct report report = { .options = &options, .result = &result };
-static struct tally tally;
+static struct sample_queue sample_queue;
 static struct second s;
 static struct log_file file;
 static struct hlog h;
@@ -32,9 +32,9 @@ static int set_up(void **state)
 {
 	(void)state;
 	memset(&result, 0, sizeof(result));
-	tally = (struct tally){ .value = NULL };
-	report.tally = &tally;
-	assert_int_equal(second_open(&s, &report, &tally), 0);
+	sample_queue = (struct sample_queue){ .value = NULL };
+	report.sample_queue = &sample_queue;
+	assert_int_equal(second_open(&s, &report, &sample_queue), 0);
 	assert_int_equal(hlog_open(&h, &report, &file), 0);
 	s.start_ns = s.from_ns = 5 * NS_PER_S;
 	s.start_unix_ns = 1700000000 * NS_PER_S + 1600 * NS_PER_US;
@@ -133,7 +133,7 @@ static size_t read_counts(const uint8_t *at, const uint8_t *end)
 }
 
 /* The line of the second with these, which lasts so long. Returns how many places are told of. */
-static size_t told(const int64_t *values, size_t n, int64_t ns)
+static size_t reported(const int64_t *values, size_t n, int64_t ns)
 {
 	const uint8_t *plain = octets + 8 + 7;
 	char *histogram;
@@ -200,7 +200,7 @@ static void the_head(void **state)
 	hlog_begin(&h, 0, "No intervals: why");
 	hlog_end(&h);
 	assert_string_equal(got, "#[Logged with rant " RANT_VERSION "]\n"
-				 "#[Round trips of what runs have left, in nanoseconds]\n"
+				 "#[Round trips of saved files, in nanoseconds]\n"
 				 "#[No intervals: why]\n"
 				 "#[Histogram log format version 1.2]\n"
 				 "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n");
@@ -213,12 +213,12 @@ static void lines(void **state)
 	static const int64_t values[] = { 70000, 12, 70001, 12, 0 };
 
 	(void)state;
-	assert_int_equal(told(values, 5, 1000300 * NS_PER_US), place_of(70000) + 1);
+	assert_int_equal(reported(values, 5, 1000300 * NS_PER_US), place_of(70000) + 1);
 	assert_string_equal(got, "1700000000.002,1.000,0.070001,");
 	assert_int_equal(counts[0], 1);
 	assert_int_equal(counts[12], 2);
 	assert_int_equal(counts[place_of(70000)], 2);
-	assert_int_equal(told(values, 1, 999700 * NS_PER_US), place_of(70000) + 1);
+	assert_int_equal(reported(values, 1, 999700 * NS_PER_US), place_of(70000) + 1);
 	assert_string_equal(got, "1700000001.002,1.000,0.070000,");
 	assert_int_equal(counts[0], 0);
 	assert_int_equal(counts[place_of(70000)], 1);
@@ -228,7 +228,7 @@ static void lines(void **state)
 static void nothing_in_a_second(void **state)
 {
 	(void)state;
-	assert_int_equal(told(NULL, 0, NS_PER_S), 1);
+	assert_int_equal(reported(NULL, 0, NS_PER_S), 1);
 	assert_string_equal(got, "1700000000.002,1.000,0.000000,");
 	assert_int_equal(counts[0], 0);
 }
@@ -242,7 +242,7 @@ static void all_lengths(void **state)
 	for (size_t n = 1; n <= 20000; n = n < 40 ? n + 1 : n * 8) {
 		for (size_t i = 0; i < n; i++)
 			values[i] = n < 40 ? (int64_t)(i * 3) : 5;
-		told(values, n, NS_PER_S);
+		reported(values, n, NS_PER_S);
 		assert_int_equal(counts[n < 40 ? 3 * (n - 1) : 5], n < 40 ? 1 : n);
 	}
 }
@@ -260,14 +260,14 @@ static void the_longest(void **state)
 			values[n++] = place < 2048 ? (int64_t)place :
 			(int64_t)(1024 + place % 1024) << (place / 1024 - 1);
 	assert_in_range(n, SECOND_VALUES - 10000, SECOND_VALUES);
-	assert_int_equal(told(values, n, NS_PER_S), places);
+	assert_int_equal(reported(values, n, NS_PER_S), places);
 	assert_int_equal(h.bytes, 40 + places + many);
 	assert_in_range(h.bytes, 50000, OCTETS_MAX);
 	for (size_t place = 0; place < places; place++)
 		assert_int_equal(counts[place], place < many ? 64 : 1);
 	for (n = 0; n < SECOND_VALUES; n++)
 		values[n] = 1;
-	assert_int_equal(told(values, n, NS_PER_S), 2);
+	assert_int_equal(reported(values, n, NS_PER_S), 2);
 	assert_int_equal(counts[1], SECOND_VALUES);
 }
 
@@ -276,8 +276,8 @@ static void what_is_in_no_line_is_counted(void **state)
 	static const int64_t values[] = { 10, HLOG_MOST_NS, HLOG_MOST_NS + 1, INT64_MAX };
 
 	(void)state;
-	counter_add(&tally.left_out, 7);
-	told(values, 4, NS_PER_S);
+	counter_add(&sample_queue.left_out, 7);
+	reported(values, 4, NS_PER_S);
 	assert_string_equal(got, "1700000000.002,1.000,86400000.000000,");
 	assert_int_equal(counts[10], 1);
 	assert_int_equal(counts[place_of(HLOG_MOST_NS)], 1);

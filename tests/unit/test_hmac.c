@@ -1,6 +1,6 @@
 /* build: wraps=free,calloc,dlopen,dlsym,dlclose,explicit_bzero,read,fstat,geteuid sources= libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* HMAC-SHA-256 against the vectors of RFC 4231 and stamp.md's, and the file with the key. */
+/* HMAC-SHA-256 against the vectors of RFC 4231 and stamp.md, and the key file. */
 #include "wire/hmac.c"
 
 #include "golden.h"
@@ -12,7 +12,7 @@
 
 static char directory[] = "/tmp/test_hmac_XXXXXX";
 
-/* Opens `path`, and returns what was said about it in `said`. */
+/* Opens `path`, and returns its messages in `said`. */
 static int open_and_hear(struct hmac **h, const char *path, char said[MESSAGE_BYTES])
 {
 	struct util_capture c;
@@ -34,12 +34,13 @@ static void assert_refused(const struct hmac *h, int result, int expected, const
 	golden_line(said);
 }
 
-/* Of AddressSanitizer; gcc has no header for it. Without it, as in make coverage, the test that needs it is skipped. */
+/* From AddressSanitizer; gcc has no header for it. Without it, as in make coverage, the test that needs it
+ * is skipped. */
 __attribute__((weak)) int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void *p,
 										      size_t bytes),
 								    void (*on_free)(const volatile void *p));
 
-/* What is replaced is off unless a test turns it on. */
+/* Replacements are off unless a test turns them on. */
 static struct {
 	bool no_memory, no_library, read_fails, fstat_fails;
 	bool owned; /* the file by owner, while user runs this */
@@ -110,11 +111,11 @@ void *__wrap_dlsym(void *library, const char *name)
 
 #define OCTETS_16 "00112233445566778899aabbccddeeff"
 
-/* Looks for the key above in what is wiped. */
+/* Searches for the key above in cleared memory. */
 void __wrap_explicit_bzero(void *p, size_t bytes)
 {
 	static const uint8_t pads[] = { [WIPED_KEY] = 0, [WIPED_INNER] = 0x36, [WIPED_OUTER] = 0x5c };
-	static uint8_t key[16]; /* on the stack it would be found in the next buffer at the same place */
+	static uint8_t key[16]; /* on the stack it would remain in the next buffer at the same address */
 
 	fake.wiped[WIPED_TEXT] += memmem(p, bytes, OCTETS_16, 32) != NULL;
 	for (int kind = WIPED_KEY; kind <= WIPED_OUTER; kind++) {
@@ -495,7 +496,7 @@ static void what_is_no_regular_file(void **state)
 	result = open_and_hear(&h, path, said);
 	unlink(path);
 	assert_refused(h, result, -ELOOP, said);
-	assert_int_equal(mkfifo(path, 0600), 0); /* nobody writes to it: a plain open() would wait for ever */
+	assert_int_equal(mkfifo(path, 0600), 0); /* without a writer: a plain open() would block */
 	result = open_and_hear(&h, path, said);
 	unlink(path);
 	assert_refused(h, result, -EINVAL, said);
@@ -503,7 +504,7 @@ static void what_is_no_regular_file(void **state)
 	assert_refused(h, result, -EINVAL, said);
 }
 
-static void what_fails_is_told(void **state)
+static void what_fails_is_reported(void **state)
 {
 	const char *path = key_file(OCTETS_16, 32, 0600);
 	static const char *const symbols[] = { "SHA256_Init", "SHA256_Update", "SHA256_Final", "CRYPTO_memcmp" };
@@ -632,7 +633,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(others_may_not_use_it),
 	TEST(another_user_may_not_own_it),
 	TEST(what_is_no_regular_file),
-	TEST(what_fails_is_told),
+	TEST(what_fails_is_reported),
 	TEST(an_interrupted_read_goes_on),
 	TEST(nothing_is_left_open),
 	TEST(no_copy_of_the_key_is_left),

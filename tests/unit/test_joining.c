@@ -1,9 +1,9 @@
-/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_there,clock_peer_back,pmc_begin,pmc_end,pmc_account sources=@loop libs=-lm */
+/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_forward,clock_peer_backward,pmc_begin,pmc_end,pmc_account sources=@loop libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The times of the other host in the records of an emitter: each record gets T2 of its own reply and T3 on the wire
- * from the one after it, or none; whatever is lost, late, doubled or left out, never those of another packet. The bench
- * holds every record against the truth; here is what is to come of each fault.
+ * Remote timestamps in the records of an emitter: each record gets T2 of its own reply and T3 of the wire
+ * from the next reply, or none; with any loss, delay, duplication or omission never those of another
+ * packet. The bench checks every record against the truth; the expected result of each fault is here.
  */
 #include "measure/join.c"
 
@@ -18,21 +18,21 @@ static size_t events_of(const struct fake_event *events, size_t most)
 	return n;
 }
 
-/* ---- The table: what becomes of the records, and what is told of the directions ---------------------------------- */
+/* ---- The table: results of records and directions ---------------------------------------------------------------- */
 
-/* What differs from PACKETS good exchanges and a closing one, all of them joined. */
+/* Deviations from PACKETS good exchanges and a closing exchange, all with remote timestamps. */
 struct row {
 	const char *name;
 	struct fake_event events[6];
 	struct fake_account more;
-	int64_t lost, unknown, untold, mixed, end, stepped; /* follow-ups: those that are not there */
+	int64_t lost, unknown, unreported, mixed, end, stepped; /* follow-ups: those that are not there */
 	struct directions directions;
 	enum fake_reflector reflector;
-	bool not_told; /* in which direction what got lost */
+	bool not_reported; /* the direction of losses is not reported */
 };
 
 #define LOSSES(n) .more = { .received = -n, .recorded = -n, .answered = -n, .lost = n }
-/* Nothing waits for what an old reflector does not tell. */
+/* No wait for values that an old reflector does not report. */
 #define NOTHING_TO_CLOSE(n) \
 	.more = { .sent = -1, .closing = -1, .received = -1 - n, .answered = -1 - n, .recorded = -n, .lost = n }
 #define NO_CLOSING_REPLY(...) .more = { .received = -1, .answered = -1, __VA_ARGS__ }
@@ -40,9 +40,9 @@ struct row {
 static const struct row rows[] = {
 	{ .name = "nothing goes wrong" },
 
-	/* What the reflector does not tell. */
+	/* Omissions of the reflector. */
 	{ "not known in time", { { 11, 0, FOLLOW_ZERO, 0, 0 } }, .unknown = 1 },
-	{ "never known in time", { { 0, CLOSING, FOLLOW_ZERO, 0, 0 } }, .unknown = PACKETS, .not_told = true },
+	{ "never known in time", { { 0, CLOSING, FOLLOW_ZERO, 0, 0 } }, .unknown = PACKETS, .not_reported = true },
 	{ "every other is not known in time", { { 3, 0, FOLLOW_ZERO, 0, 0 }, { 5, 0, FOLLOW_ZERO, 0, 0 },
 						{ 7, 0, FOLLOW_ZERO, 0, 0 } }, .unknown = 3 },
 	{ "the number of the one before", { { 11, 0, FOLLOW_NUMBER, -1, 0 } }, .unknown = 1 },
@@ -53,21 +53,21 @@ static const struct row rows[] = {
 	{ "T3 by the control plane", { { 11, 0, FOLLOW_METHOD, PACKET_METHOD_CONTROL_PLANE, 0 } }, .mixed = 1 },
 	{ "a method that nobody knows", { { 11, 0, FOLLOW_METHOD, 99, 0 } }, .unknown = 1 },
 	{ "no stamp for T2", { { 10, 0, NO_T2, 0, 0 } }, .mixed = 1 },
-	/* The one without does not wait; the one before it is not told. */
-	{ "one reply without TLVs", { { 11, 0, NO_TLVS, 0, 0 } }, .untold = 2 },
-	{ "two replies without TLVs", { { 11, 12, NO_TLVS, 0, 0 } }, .untold = 3 },
-	{ "the last reply without TLVs", { { 39, 0, NO_TLVS, 0, 0 } }, .untold = 2, NOTHING_TO_CLOSE(0) },
-	{ "the closing reply without TLVs", { { CLOSING, 0, NO_TLVS, 0, 0 } }, .untold = 1 },
-	{ "a malformed TLV", { { 11, 0, BAD_TLVS, 0, 0 } }, .untold = 2, .more = { .malformed_tlv = 1 } },
-	{ "a TLV that was tampered with", { { 11, 0, BAD_INTEGRITY, 0, 0 } }, .untold = 2,
+	/* The record without does not wait; the record before it has no report. */
+	{ "one reply without TLVs", { { 11, 0, NO_TLVS, 0, 0 } }, .unreported = 2 },
+	{ "two replies without TLVs", { { 11, 12, NO_TLVS, 0, 0 } }, .unreported = 3 },
+	{ "the last reply without TLVs", { { 39, 0, NO_TLVS, 0, 0 } }, .unreported = 2, NOTHING_TO_CLOSE(0) },
+	{ "the closing reply without TLVs", { { CLOSING, 0, NO_TLVS, 0, 0 } }, .unreported = 1 },
+	{ "a malformed TLV", { { 11, 0, BAD_TLVS, 0, 0 } }, .unreported = 2, .more = { .malformed_tlv = 1 } },
+	{ "a TLV that was tampered with", { { 11, 0, BAD_INTEGRITY, 0, 0 } }, .unreported = 2,
 	  .more = { .unusable_tlv = 1 } },
 	{ "no clock", { { 10, 0, NO_CLOCK, 0, 0 } }, .mixed = 1 },
-	/* RFC 5357 section 4.2.1: padding of its own. It is not what was asked for. */
+	/* RFC 5357 section 4.2.1: the reflector's own padding, not requested. */
 	{ "padding behind a reply", { { 11, 0, PADDED, 27, 0 }, { 13, 0, PADDED, 1, 0 } }, .lost = 0 },
 	{ "no T2 of user space", { { 10, 0, NO_T2_USER, 0, 0 } }, .lost = 0 },
 	{ "no bound", { { 10, 0, NO_BOUND, 0, 0 } }, .lost = 0 },
 
-	/* What gets lost. */
+	/* Losses. */
 	{ "a probe is lost", { { 11, 0, LOST, 0, 0 } }, LOSSES(1), .directions = { .lost_forward = 1 } },
 	{ "a reply is lost", { { 11, 0, LOST_BACK, 0, 0 } }, LOSSES(1), .lost = 1,
 	  .directions = { .lost_backward = 1 } },
@@ -98,7 +98,7 @@ static const struct row rows[] = {
 	  .more = { .sent = -1, .closing = -1, .received = -41, .recorded = -40, .answered = -41, .lost = 40 },
 	  .directions = { .lost_unknown = 40 } },
 
-	/* What comes too late or twice. */
+	/* Late and duplicated packets. */
 	{ "a late reply", { { 11, 0, LATE, 200 * NS_PER_US, 0 } },
 	  .more = { .recorded = -1, .answered = -1, .lost = 1, .late = 1, .reordered = 1, .follow_up_late = 1 },
 		  .lost = 1,
@@ -124,7 +124,7 @@ static const struct row rows[] = {
 	  .lost = 1, .directions = { .duplicate_forward = 1 } },
 	{ "a probe twice, its second reply lost", { { 10, 0, ASKED_TWICE, 2000, 0 }, { 10, 0, LOST_BACK, 2, 0 } },
 	  .lost = 1, .directions = { .duplicate_forward = 1 } },
-	/* A record that has not its own stamps yet waits for no other. */
+	/* A record that lacks its own timestamps waits for no other. */
 	{ "a probe twice, the second reply while the stamp is waited for",
 	  { { 10, 0, ASKED_TWICE, 2000, 0 }, { 10, 0, TX_SLOW, 40 * NS_PER_US, 0 } }, .lost = 1,
 	  .more = { .received = 1, .duplicate = 1 }, .directions = { .duplicate_forward = 1 } },
@@ -138,7 +138,7 @@ static const struct row rows[] = {
 	  .directions = { .restarts = 2 } },
 	{ "begun again for the closing probe", { { CLOSING, 0, RESTARTED, 0, 0 } }, .lost = 1,
 	  .directions = { .restarts = 1 } },
-	/* The numbers of both are the same, the reply is another one's. That it began again then cannot be seen. */
+	/* Both numbers are equal, the reply is another's. That restart cannot be detected. */
 	{ "begun again, and the number fits", { { 1, 0, RESTARTED, 0, 0 }, { 1, 0, LOST_BACK, 0, 0 } }, LOSSES(1),
 	  .stepped = 1, .directions = { .lost_forward = 1 } },
 	{ "begun again later, and the number fits", { { 1, 4, LOST_BACK, 0, 0 }, { 3, 0, RESTARTED, 0, 0 },
@@ -152,15 +152,15 @@ static const struct row rows[] = {
 	{ "a clock there is set back by a little", { { 11, 0, STEPPED_THERE, -50 * NS_PER_US, 0 } }, .stepped = 1 },
 
 	/* Other peers. */
-	{ .name = "no state", .unknown = PACKETS, .reflector = REFLECTOR_STATELESS, .not_told = true },
+	{ .name = "no state", .unknown = PACKETS, .reflector = REFLECTOR_STATELESS, .not_reported = true },
 	{ "no state, a reply lost", { { 11, 0, LOST_BACK, 0, 0 } }, LOSSES(1), .unknown = PACKETS - 2, .lost = 1,
-	  .directions = { .lost_unknown = 1 }, .reflector = REFLECTOR_STATELESS, .not_told = true },
-	{ .name = "RFC 8762 only", NOTHING_TO_CLOSE(0), .untold = PACKETS, .reflector = REFLECTOR_OLD,
-	  .not_told = true },
-	{ "RFC 8762 only, a probe lost", { { 11, 0, LOST, 0, 0 } }, NOTHING_TO_CLOSE(1), .untold = PACKETS - 1,
+	  .directions = { .lost_unknown = 1 }, .reflector = REFLECTOR_STATELESS, .not_reported = true },
+	{ .name = "RFC 8762 only", NOTHING_TO_CLOSE(0), .unreported = PACKETS, .reflector = REFLECTOR_OLD,
+	  .not_reported = true },
+	{ "RFC 8762 only, a probe lost", { { 11, 0, LOST, 0, 0 } }, NOTHING_TO_CLOSE(1), .unreported = PACKETS - 1,
 	  .directions = { .lost_forward = 1 }, .reflector = REFLECTOR_OLD },
-	{ "RFC 8762 only, a reply lost", { { 11, 0, LOST_BACK, 0, 0 } }, NOTHING_TO_CLOSE(1), .untold = PACKETS - 1,
-	  .directions = { .lost_unknown = 1 }, .reflector = REFLECTOR_OLD, .not_told = true },
+	{ "RFC 8762 only, a reply lost", { { 11, 0, LOST_BACK, 0, 0 } }, NOTHING_TO_CLOSE(1), .unreported = PACKETS - 1,
+	  .directions = { .lost_unknown = 1 }, .reflector = REFLECTOR_OLD, .not_reported = true },
 
 	/* This host's own trouble. */
 	{ "no transmit stamp here", { { 10, 0, TX_NONE, 0, 0 } },
@@ -170,7 +170,7 @@ static const struct row rows[] = {
 	{ "a negative latency", { { 10, 0, LATENCY, -50, 0 } }, /* its response is told all the same */
 	  .more = { .recorded = -1, .negative = 1 } },
 	{ "a send is refused", { { 11, 0, SEND_ERROR, ENOBUFS, 3 } }, .more = { .refused = 3 } },
-	/* Whoever believes these takes a wrong time over. */
+	/* Accepting these would copy a wrong time. */
 	{ "another session", { { 11, 0, EXTRA, EXTRA_OTHER_SSID, 0 } }, .more = { .received = 1, .foreign = 1 } },
 	{ "another T1", { { 11, 0, EXTRA, EXTRA_OTHER_T1, 0 } }, .more = { .received = 1, .foreign = 1 } },
 	{ "a probe to come", { { 11, 0, EXTRA, EXTRA_FUTURE, 0 } }, .more = { .received = 1, .foreign = 1 } },
@@ -191,10 +191,11 @@ static struct fake_account expected(const struct row *row)
 	e.follow_up[FOLLOW_UP_LOST] = row->lost;
 	e.follow_up[FOLLOW_UP_UNKNOWN] = row->unknown;
 	e.follow_up[FOLLOW_UP_STEPPED] = row->stepped;
-	e.follow_up[FOLLOW_UP_UNTOLD] = row->untold;
+	e.follow_up[FOLLOW_UP_UNREPORTED] = row->unreported;
 	e.follow_up[FOLLOW_UP_MIXED] = row->mixed;
 	e.follow_up[FOLLOW_UP_END] = row->end;
-	e.follow_up[FOLLOW_UP_THERE] = e.recorded + e.negative - row->lost - row->unknown - row->stepped - row->untold -
+	e.follow_up[FOLLOW_UP_THERE] =
+		e.recorded + e.negative - row->lost - row->unknown - row->stepped - row->unreported -
 				       row->mixed - row->end;
 	return e;
 }
@@ -221,16 +222,16 @@ static bool same_directions(const char *name, const struct directions *got, cons
 	return same;
 }
 
-static void run_row(const struct row *row, enum source wire, enum source there, bool software)
+static void run_row(const struct row *row, enum source wire, enum source remote, bool software)
 {
 	struct fake_account want = expected(row), got;
 	char name[160];
 
-	snprintf(name, sizeof(name), "%s, wire %d, there %d, software %d", row->name, wire, there, software);
+	snprintf(name, sizeof(name), "%s, wire %d, there %d, software %d", row->name, wire, remote, software);
 	bench_join(ROLE_EMIT, wire);
 	b.plan.software = b.plan.t2_user = software;
-	b.exact_directions = false; /* the row says it */
-	fake.there = there;
+	b.exact_directions = false; /* set by the row */
+	fake.remote = remote;
 	fake.reflector = row->reflector;
 	bench_script(row->events, events_of(row->events, COUNT_OF(row->events)));
 	got = bench_run(name);
@@ -243,9 +244,9 @@ static void run_row(const struct row *row, enum source wire, enum source there, 
 	directions_finish(&d, fake.sends);
 	if (!same_directions(name, &d, &row->directions))
 		fail_msg("%s", name);
-	/* Where nothing was answered there is nothing to tell. */
-	if (got.answered && d.told == row->not_told)
-		fail_msg("%s: the directions are %stold", name, d.told ? "" : "not ");
+	/* Without answers there is no direction. */
+	if (got.answered && d.reported == row->not_reported)
+		fail_msg("%s: the directions are %stold", name, d.reported ? "" : "not ");
 }
 
 static void the_table(void **state)
@@ -259,29 +260,29 @@ static void the_table(void **state)
 
 /* ---- Kinds of peers ---------------------------------------------------------------------------------------------- */
 
-/* What is in a record is labelled by what the peer tells of its stamps, and by nothing else. */
+/* A record is labelled by the peer's reports of its timestamps only. */
 static void stamps_of_every_kind(void **state)
 {
 	static const enum source kinds[] = { SOURCE_USER, SOURCE_KERNEL, SOURCE_HARDWARE };
 
 	(void)state;
 	for (int mode = 0; mode < 18; mode++) {
-		const enum source wire = kinds[mode % 3], there = kinds[mode / 3 % 3];
+		const enum source wire = kinds[mode % 3], remote = kinds[mode / 3 % 3];
 		const bool software = mode / 9;
 
 		bench_join(ROLE_EMIT, wire);
 		b.plan.software = b.plan.t2_user = software;
-		fake.there = there;
+		fake.remote = remote;
 		assert_int_equal(bench_run("kinds of stamps").recorded, PACKETS);
 		assert_int_equal(follow_up(FOLLOW_UP_THERE), PACKETS);
-		assert_int_equal(b.x.result.there, there == SOURCE_HARDWARE ? SOURCE_HARDWARE : software ? there :
+		assert_int_equal(b.x.result.remote, remote == SOURCE_HARDWARE ? SOURCE_HARDWARE : software ? remote :
 				 SOURCE_LOCAL);
-		assert_int_equal(b.x.result.bound_ns[BOUND_THERE], software ? FAKE_BOUND_NS : 0);
-		assert_int_equal(logged(PACKETS - 1)->source[THERE + REFLECT_T3_WIRE], b.x.result.there);
+		assert_int_equal(b.x.result.bound_ns[BOUND_REMOTE], software ? FAKE_BOUND_NS : 0);
+		assert_int_equal(logged(PACKETS - 1)->source[REMOTE + REFLECT_T3_WIRE], b.x.result.remote);
 	}
 }
 
-/* Without transmit stamps here the round trip is of user space; the other host's times are as ever. */
+/* Without local transmit timestamps the round trip is of user space; remote timestamps are unchanged. */
 static void no_transmit_stamps_here(void **state)
 {
 	(void)state;
@@ -294,7 +295,7 @@ static void no_transmit_stamps_here(void **state)
 	}
 }
 
-/* A peer that had no stamp for one arrival says the time of its program: no T2, and nothing to compare T3 with. */
+/* A peer without a timestamp of an arrival reports its program's time: no T2, and no comparison with T3. */
 static void one_stamp_is_missing_there(void **state)
 {
 	static const enum source kinds[] = { SOURCE_KERNEL, SOURCE_HARDWARE };
@@ -302,20 +303,20 @@ static void one_stamp_is_missing_there(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
 		bench_join(ROLE_EMIT, SOURCE_HARDWARE);
-		fake.there = kinds[i];
+		fake.remote = kinds[i];
 		SCRIPT({ 10, 0, NO_T2, 0, 0 }, { 39, 0, NO_T2, 0, 0 });
 		bench_run("no T2");
 		assert_int_equal(follow_up(FOLLOW_UP_MIXED), 2);
 		for (uint64_t n = 9; n <= 11; n++) {
-			assert_int_equal(logged(n)->source[THERE + REFLECT_T2_WIRE], n == 10 ? SOURCE_NONE : kinds[i]);
-			assert_int_equal(logged(n)->source[THERE + REFLECT_T3_WIRE], n == 10 ? SOURCE_NONE : kinds[i]);
-			assert_int_equal(logged(n)->source[THERE + REFLECT_T2_USER], SOURCE_USER);
+			assert_int_equal(logged(n)->source[REMOTE + REFLECT_T2_WIRE], n == 10 ? SOURCE_NONE : kinds[i]);
+			assert_int_equal(logged(n)->source[REMOTE + REFLECT_T3_WIRE], n == 10 ? SOURCE_NONE : kinds[i]);
+			assert_int_equal(logged(n)->source[REMOTE + REFLECT_T2_USER], SOURCE_USER);
 		}
-		assert_int_equal(b.x.result.there, kinds[i]);
+		assert_int_equal(b.x.result.remote, kinds[i]);
 	}
 }
 
-/* Before it has shown any: that T2 was none of them is told by the next reply, which has T3. */
+/* Before its first timestamp: the next reply, which has T3, shows that T2 was not a timestamp. */
 static void the_first_stamp_is_missing_there(void **state)
 {
 	static const enum source kinds[] = { SOURCE_KERNEL, SOURCE_HARDWARE };
@@ -323,22 +324,22 @@ static void the_first_stamp_is_missing_there(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
 		bench_join(ROLE_EMIT, SOURCE_HARDWARE);
-		fake.there = kinds[i];
+		fake.remote = kinds[i];
 		SCRIPT({ 0, 0, NO_T2, 0, 0 });
 		bench_run("no T2 at first");
 		assert_int_equal(follow_up(FOLLOW_UP_MIXED), 1);
-		assert_int_equal(logged(0)->source[THERE + REFLECT_T2_WIRE], SOURCE_USER);
-		assert_int_equal(logged(0)->source[THERE + REFLECT_T3_WIRE], SOURCE_NONE);
+		assert_int_equal(logged(0)->source[REMOTE + REFLECT_T2_WIRE], SOURCE_USER);
+		assert_int_equal(logged(0)->source[REMOTE + REFLECT_T3_WIRE], SOURCE_NONE);
 	}
 }
 
-/* A method that is not that of T2, where both are of a kind that nobody tells. */
+/* A method different from T2's, with kinds of unreported source. */
 static void methods_are_compared_too(void **state)
 {
 	(void)state;
 	bench_join(ROLE_EMIT, SOURCE_KERNEL);
 	b.plan.software = b.plan.t2_user = false;
-	fake.there = SOURCE_KERNEL;
+	fake.remote = SOURCE_KERNEL;
 	SCRIPT({ 11, 0, FOLLOW_METHOD, PACKET_METHOD_CONTROL_PLANE, 0 },
 	       { 21, 0, FOLLOW_METHOD, PACKET_METHOD_SOFTWARE, 0 });
 	bench_run("methods");
@@ -372,14 +373,15 @@ static void seconds_wrap(void **state)
 	(void)state;
 	for (int i = 0; i < 60; i++) {
 		bench_join(ROLE_EMIT, SOURCE_HARDWARE);
-		fake.there_more_ns = (NS_PER_S << 32) - fake_there_ns(BEGIN_NS + 100 * NS_PER_US, true) - i * NS_PER_US;
+		fake.remote_more_ns = (NS_PER_S << 32) - fake_remote_ns(BEGIN_NS + 100 * NS_PER_US,
+									true) - i * NS_PER_US;
 		hook.peer_is_real = true;
 		peer = (struct clock_peer){ 0 };
 		b.x.peer = &peer;
 		bench_run("seconds wrap");
 		assert_int_equal(follow_up(FOLLOW_UP_THERE), PACKETS);
-		assert_true(logged(0)->time_ns[THERE + REFLECT_T2_WIRE] < NS_PER_S << 32);
-		assert_true(logged(PACKETS - 1)->time_ns[THERE + REFLECT_T2_WIRE] > NS_PER_S << 32);
+		assert_true(logged(0)->time_ns[REMOTE + REFLECT_T2_WIRE] < NS_PER_S << 32);
+		assert_true(logged(PACKETS - 1)->time_ns[REMOTE + REFLECT_T2_WIRE] > NS_PER_S << 32);
 		assert_int_equal(peer.events + peer.outliers + peer.refused, 0);
 	}
 }
@@ -388,7 +390,7 @@ static void seconds_wrap(void **state)
  * the first. */
 static void any_time_there(void **state)
 {
-	struct exchange x = { .result.there = SOURCE_NONE };
+	struct exchange x = { .result.remote = SOURCE_NONE };
 	int64_t last_ns = 0, apart_ns;
 
 	(void)state;
@@ -402,7 +404,7 @@ static void any_time_there(void **state)
 	}
 }
 
-/* Only for what the probe asks: a bare one is answered by a bare one, and nothing is waited for. */
+/* Only reports that the probe requests: a bare probe gets a bare reply, and no wait. */
 static void nothing_is_joined_that_is_not_asked_for(void **state)
 {
 	(void)state;
@@ -416,13 +418,13 @@ static void nothing_is_joined_that_is_not_asked_for(void **state)
 		assert_int_equal(got.closing, 0);
 		assert_int_equal(got.sent, PACKETS);
 		assert_int_equal(follow_up(FOLLOW_UP_NONE), PACKETS);
-		assert_int_equal(logged(3)->source[THERE + REFLECT_T2_WIRE], SOURCE_LOCAL);
-		assert_int_equal(logged(3)->source[THERE + REFLECT_T3_WIRE], SOURCE_NONE);
-		assert_false(logged(3)->one_scale);
+		assert_int_equal(logged(3)->source[REMOTE + REFLECT_T2_WIRE], SOURCE_LOCAL);
+		assert_int_equal(logged(3)->source[REMOTE + REFLECT_T3_WIRE], SOURCE_NONE);
+		assert_false(logged(3)->same_timebase);
 	}
 }
 
-/* What the probe was like when it arrived there. */
+/* State of the probe at its arrival at the reflector. */
 static void what_arrived_there(void **state)
 {
 	(void)state;
@@ -446,7 +448,7 @@ static void what_arrived_there(void **state)
 	assert_int_equal(b.x.result.arrived_ttl, 61);
 	assert_int_equal(b.x.result.arrived_dscp, 46);
 
-	/* Who does not ask is not told. */
+	/* Without a request there is no report. */
 	bench_join(ROLE_EMIT, SOURCE_HARDWARE);
 	SCRIPT({ 15, 0, ARRIVED_TOS, 46 << 2, 0 });
 	assert_int_equal(bench_run("not asked").other_class, 0);
@@ -460,7 +462,7 @@ static void the_closing_probe_is_no_part_of_the_run(void **state)
 	bench_join(ROLE_EMIT, SOURCE_KERNEL);
 	b.options.count = 0;
 	b.options.duration_ns = NS_PER_MS;
-	/* The run ends in the middle of the wait for a reply; the closing one takes long. */
+	/* The run ends during the wait for a reply; the closing exchange is slow. */
 	SCRIPT({ 0, FAKE_PACKETS, LATENCY, 70 * NS_PER_US, 0 });
 
 	struct fake_account got = bench_run("duration");
@@ -493,7 +495,7 @@ static void a_single_packet_is_closed_too(void **state)
 	}
 }
 
-/* Where no record waits there is nothing to ask for. */
+/* If no record waits, no closing probe is sent. */
 static void nothing_to_close(void **state)
 {
 	static const struct {
@@ -519,7 +521,7 @@ static void nothing_to_close(void **state)
 	}
 }
 
-/* The wait for the closing reply is short, whatever --timeout says. */
+/* The wait for the closing reply is short, whatever the --timeout. */
 static void the_closing_wait_is_bounded(void **state)
 {
 	static const int64_t timeouts_ns[] = { NS_PER_MS, 60 * NS_PER_S };
@@ -554,7 +556,7 @@ static void a_stop_while_the_closing_reply_is_waited_for(void **state)
 	assert_true(fake.now_ns - fake.packet[CLOSING].sent_ns <= 101 * NS_PER_MS);
 }
 
-/* The reply that the stop did not wait for comes while the closing one is waited for: late, not a second time. */
+/* A reply not awaited at the stop arrives during the wait for the closing reply: late, not duplicated. */
 static void a_stop_while_a_reply_is_waited_for(void **state)
 {
 	struct directions d;
@@ -573,7 +575,7 @@ static void a_stop_while_a_reply_is_waited_for(void **state)
 	assert_int_equal(got.sent, 12);
 	assert_int_equal(got.late, 1);
 	assert_int_equal(got.duplicate, 0);
-	/* It has the follow-up of the one before it. */
+	/* It has the follow-up of the previous reply. */
 	assert_int_equal(follow_up(FOLLOW_UP_THERE), 10);
 	d = b.x.result.directions;
 	directions_finish(&d, fake.sends);
@@ -590,7 +592,7 @@ static void a_stop_while_a_reply_is_waited_for(void **state)
 	assert_int_equal(follow_up(FOLLOW_UP_THERE), 9);
 }
 
-/* Its reply has told of the one before, and it is not recorded itself. */
+/* Its reply has reported the previous reply, and it is not recorded itself. */
 static void a_stop_while_a_stamp_is_waited_for(void **state)
 {
 	(void)state;
@@ -646,7 +648,7 @@ static void the_warmup_waits_for_nothing(void **state)
 
 /* ---- The ring of flights ----------------------------------------------------------------------------------------- */
 
-/* A record waits while hundreds of probes are lost: its place in the ring is needed again. */
+/* A record waits while hundreds of probes are lost: its ring entry is needed again. */
 static void a_record_waits_for_a_whole_ring(void **state)
 {
 	static struct fake_event events[2];
@@ -664,8 +666,8 @@ static void a_record_waits_for_a_whole_ring(void **state)
 
 			assert_int_equal(got.lost, losses);
 			assert_int_equal(got.recorded, 310);
-			/* At 255 the place is needed for the 256th. Before that its follow-up comes in the reply after
-			 * the losses, unless it was in one of those. */
+			/* At 255 the entry is needed for the 256th. Before that its follow-up arrives in
+			 * the reply after the losses, unless it was in a lost reply. */
 			assert_int_equal(follow_up(FOLLOW_UP_LOST), losses >= FLIGHTS - 1 || back);
 			assert_int_equal(follow_up(FOLLOW_UP_THERE), 310 - follow_up(FOLLOW_UP_LOST));
 		}
@@ -674,7 +676,7 @@ static void a_record_waits_for_a_whole_ring(void **state)
 
 /* ---- With a key -------------------------------------------------------------------------------------------------- */
 
-/* Who has no key is neither heard nor answered; all else is as without one. */
+/* A peer without the key is neither accepted nor answered; all else is as without a key. */
 static void only_verified_packets_count(void **state)
 {
 	struct hmac *key = bench_open_key();
@@ -706,7 +708,7 @@ static void only_verified_packets_count(void **state)
 
 static struct fake_event random_events[RANDOM_EVENTS];
 
-/* Here and there, of both hosts. Not what ends a run, and not what the room may decide either way. */
+/* Faults of both hosts. Excluded: faults that end a run, and faults where both results are correct. */
 static const enum fake_fault emit_faults[] = {
 	LOST, LOST_BACK, LATE, DELAYED, TWICE, ASKED_TWICE, RESTARTED, LATENCY, RESPONSE, STEPPED_THERE, EXTRA, RX, TX,
 		TX_NONE, TX_SLOW,
@@ -714,7 +716,7 @@ static const enum fake_fault emit_faults[] = {
 	FOLLOW_ZERO, FOLLOW_NUMBER, FOLLOW_METHOD, ARRIVED_TTL, STEP, LOST, LOST_BACK, FOLLOW_ZERO,
 };
 
-/* Of these the directions are known exactly. */
+/* With these faults the directions are exact. */
 static const enum fake_fault plain_faults[] = {
 	LOST, LOST_BACK, TWICE, LATENCY, RESPONSE, EXTRA, RX, TX_NONE, TX_SLOW, SEND_ERROR, NO_T2, NO_TLVS, FOLLOW_ZERO,
 	FOLLOW_NUMBER, FOLLOW_METHOD, NO_BOUND,
@@ -749,7 +751,7 @@ static int64_t random_argument(enum fake_fault fault)
 	}
 }
 
-/* One of a kind for each packet, and a refused send by itself: it is tried again. */
+/* One fault of a kind for each packet, and a refused send alone: it is retried. */
 static bool fits(size_t n, const struct fake_event *e)
 {
 	for (; n && random_events[n - 1].first == e->first; n--)
@@ -794,7 +796,7 @@ static void random_emit(bool exact, unsigned one_in)
 	b.plan.bytes = util_below(3) * 60;
 	b.plan.class_of_service = util_below(2);
 	b.options.dscp = b.plan.dscp = fake.dscp = (uint8_t)util_below(64);
-	fake.there = wires[util_below(COUNT_OF(wires))];
+	fake.remote = wires[util_below(COUNT_OF(wires))];
 	fake.id_by_message = util_below(2);
 	fake.session.seq = exact ? 0 : (uint32_t)-util_below(RANDOM_PACKETS);
 	if (util_below(2) && !exact)

@@ -1,6 +1,7 @@
-/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_there,clock_peer_back,pmc_begin,pmc_end,pmc_account sources=@loop libs=-lm */
+/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_forward,clock_peer_backward,pmc_begin,pmc_end,pmc_account sources=@loop libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a reflector tells of itself, so that an emitter can join it; the bench holds every reply against the truth. */
+/* Reports of a reflector for the emitter's remote timestamps; the bench checks every reply against the
+ * truth. */
 #include "measure/reflect.c"
 
 #include "exchange_bench.h"
@@ -8,8 +9,8 @@
 
 /* ---- Replies ----------------------------------------------------------------------------------------------------- */
 
-/* check_reply() of the fake has held every reply against what should be told. */
-static void every_reply_tells_of_the_one_before(void **state)
+/* check_reply() of the fake has compared every reply with the expected reports. */
+static void every_reply_prints_of_the_one_before(void **state)
 {
 	static const enum source kinds[] = { SOURCE_USER, SOURCE_KERNEL, SOURCE_HARDWARE };
 
@@ -24,7 +25,7 @@ static void every_reply_tells_of_the_one_before(void **state)
 	}
 }
 
-/* -N: T3 of user space is all there is, by software. T2 may be of the NIC's clock. */
+/* -N: only T3 of user space exists, by software. T2 may be of the NIC's clock. */
 static void follow_ups_without_transmit_stamps(void **state)
 {
 	(void)state;
@@ -38,8 +39,8 @@ static void follow_ups_without_transmit_stamps(void **state)
 	}
 }
 
-/* 300 packets of others come between two of one session: its last one has gone from the ring, and is told all the
- * same. */
+/* 300 packets of other senders arrive between two of a session: its last packet has left the ring, and is
+ * still reported. */
 static void a_session_remembers_its_last_reply(void **state)
 {
 	(void)state;
@@ -50,7 +51,7 @@ static void a_session_remembers_its_last_reply(void **state)
 	assert_int_equal(fake.follow_ups, 602);
 }
 
-/* Who was forgotten begins anew: number 0, and nothing is told of what was before. */
+/* An evicted session begins anew: number 0, and no reports about earlier replies. */
 static void a_session_that_was_forgotten(void **state)
 {
 	(void)state;
@@ -67,7 +68,7 @@ static void a_session_that_was_forgotten(void **state)
 	assert_int_equal(fake.listed, 0);
 	assert_int_equal(counter_get(&b.sessions.evicted), 2 * (SESSIONS_MAX + 1) + 1);
 
-	/* As many as there is room for are all remembered. */
+	/* As many as there are entries are all remembered. */
 	bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
 	fake.peers = SESSIONS_MAX;
 	fake.packets = 2 * fake.peers;
@@ -75,7 +76,8 @@ static void a_session_that_was_forgotten(void **state)
 	assert_int_equal(fake.follow_ups, SESSIONS_MAX);
 }
 
-/* The stamp of a reply comes after the next request: zeros then, and what belongs to it in the one after that. */
+/* The timestamp of a reply arrives after the next request: zeros then, and the follow-up in the reply after
+ * that. */
 static void a_stamp_that_is_not_known_in_time(void **state)
 {
 	(void)state;
@@ -107,7 +109,7 @@ static void a_stamp_that_is_not_known_in_time(void **state)
 	assert_int_equal(bench_run("out of the ring").stamp_unmatched, 400 - FLIGHTS);
 }
 
-/* The next request is there already, and other things come before the stamp: that is fetched all the same. */
+/* The next request is queued already, and other entries precede the timestamp: it is still fetched. */
 static void nothing_holds_up_the_stamp_of_the_last_reply(void **state)
 {
 	(void)state;
@@ -118,7 +120,7 @@ static void nothing_holds_up_the_stamp_of_the_last_reply(void **state)
 	assert_int_equal(fake.follow_ups, PACKETS + 2 - 1);
 }
 
-/* A stamp belongs to the reply that it was taken of, however many of its session have been sent since. */
+/* A timestamp belongs to its own reply, however many of the session have been sent since. */
 static void a_stamp_of_an_earlier_reply(void **state)
 {
 	(void)state;
@@ -134,8 +136,8 @@ static void a_stamp_of_an_earlier_reply(void **state)
 	}
 }
 
-/* Our second TLV tells of the last eight replies, as far as their stamps have come: check_follow_ups() of the fake has
- * held each list against the truth. */
+/* The second rant TLV reports the last eight replies whose timestamps have arrived: check_follow_ups() of
+ * the fake has compared each list with the truth. */
 static void many_follow_ups(void **state)
 {
 	static const enum source kinds[] = { SOURCE_USER, SOURCE_KERNEL, SOURCE_HARDWARE };
@@ -163,7 +165,8 @@ static void many_follow_ups(void **state)
 	assert_int_equal(fake.listed, PACKETS - 1);
 }
 
-/* Every stamp comes so many replies late, and is told then; that of the ninth reply before is too late. */
+/* Every timestamp arrives this number of replies late, and is reported then; that of the ninth reply before
+ * is too late. */
 static void follow_ups_that_come_late(void **state)
 {
 	enum { REQUESTS = 300 };
@@ -179,14 +182,14 @@ static void follow_ups_that_come_late(void **state)
 		fake.events = &slow;
 		fake.event_count = 1;
 		bench_run("late stamps");
-		/* The last `late` and one have nothing behind them that could tell. */
+		/* The last `late` + 1 replies have no later reply that could report them. */
 		assert_int_equal(fake.listed, late < FAKE_LAST ? REQUESTS - 1 - late : 0);
 		assert_int_equal(fake.listed_late, late ? fake.listed : 0);
 		assert_int_equal(fake.follow_ups, late ? 0 : REQUESTS - 1);
 	}
 }
 
-/* Stamps in any order, some of which never come, of one to three sessions, and of requests that come in bursts. */
+/* Timestamps in any order, some missing, of one to three sessions, with requests in bursts. */
 static void follow_ups_in_any_order(void **state)
 {
 	(void)state;
@@ -210,7 +213,7 @@ static void follow_ups_in_any_order(void **state)
 	}
 }
 
-/* A reply that the kernel did not take was not sent: the next one tells of the one before. */
+/* A reply that the kernel refused was not sent: the next reply reports the previous reply. */
 static void a_reply_that_was_refused(void **state)
 {
 	(void)state;
@@ -221,7 +224,8 @@ static void a_reply_that_was_refused(void **state)
 	assert_int_equal(fake.follow_ups, PACKETS - 3);
 }
 
-/* The times of user space are told on the scale of T2 where that is known, with the bound, and as such where not. */
+/* User-space times are reported on the timebase of T2 if the relation is known, with the bound; else as
+ * they are. */
 static void times_of_user_space_are_placed(void **state)
 {
 	(void)state;
@@ -229,7 +233,8 @@ static void times_of_user_space_are_placed(void **state)
 		bench_join(ROLE_REFLECT, mode & 1 ? SOURCE_HARDWARE : SOURCE_KERNEL);
 		b.plan.software = b.plan.t2_user = mode & 2;
 		b.options.sw_timestamps = mode & 4;
-		/* Where nobody compares the clocks a stamp that is missing does not make the times comparable. */
+		/* Without a comparison of the clocks a missing timestamp does not make the times
+		 * comparable. */
 		if (mode & 1 && mode & 8)
 			relate_clocks(1000 * NS_PER_S, 100, 0.001);
 		SCRIPT({ 10, 0, RX, RX_ABSENT, 0 });
@@ -245,12 +250,12 @@ static void times_that_have_no_place(void **state)
 		bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
 		relate_clocks(1000 * NS_PER_S + age_us * NS_PER_US - NS_PER_S, 100, 0);
 		bench_run("too old");
-		assert_in_range(b.x.result.account.unplaced, 5, PACKETS - 5);
+		assert_in_range(b.x.result.account.unconverted, 5, PACKETS - 5);
 	}
 }
 
-/* The class of a packet costs a message of the kernel for each: it is asked for when somebody wants to know, once. From
- * then on each reply tells it and goes out in it, which the fake checks. */
+/* The class of a packet costs a control message each: it is enabled once, on the first request. From then
+ * on each reply reports it and is sent with it, which the fake checks. */
 static void the_class_is_asked_for_once(void **state)
 {
 	(void)state;
@@ -270,7 +275,7 @@ static void the_class_is_asked_for_once(void **state)
 	assert_int_equal(b.want_tos_calls, 0);
 }
 
-/* Who does not ask is answered as ever, also when the class is known because somebody else has asked. */
+/* Without a request the answer is unchanged, also when the class is known because of another sender. */
 static void only_who_asks_is_answered_in_class(void **state)
 {
 	(void)state;
@@ -290,7 +295,7 @@ static void only_who_asks_is_answered_in_class(void **state)
 	}
 }
 
-/* On lo both ends have one address; the other rules hold there too. */
+/* On lo both ends have the same address; the other rules remain valid. */
 static void own_address_on_loopback(void **state)
 {
 	static const struct transport two_ports, one_port = { .one_port = true };
@@ -316,8 +321,8 @@ static void own_address_on_loopback(void **state)
 	}
 }
 
-/* What a reply tells of the packet and the session, by one made by hand. */
-static void what_else_a_reply_tells(void **state)
+/* Reports of a reply about the packet and the session, compared with a reply made by hand. */
+static void what_else_a_reply_prints(void **state)
 {
 	static const uint8_t direct_measurement[] = { 0x80, 5, 0, 12, 0, 0, 0, 77, 0, 0, 0, 0, 0, 0, 0, 0 };
 
@@ -350,13 +355,13 @@ static void what_else_a_reply_tells(void **state)
 		assert_int_equal(r.seq, 41);
 		assert_int_equal(r.ttl, 77);
 		assert_int_equal(r.t2_ns, 1700 * NS_PER_S + 5);
-		assert_int_equal(r.class_told, tos >= 0);
+		assert_int_equal(r.class_reported, tos >= 0);
 		if (tos >= 0) {
 			assert_int_equal(r.dscp, tos >> 2);
 			assert_int_equal(r.ecn, tos & 3);
 			assert_int_equal(r.reverse_dscp_refused, tos >> 2 != 21);
 		}
-		/* As it came; received; sent, with this one. */
+		/* As received; received; sent, including this packet. */
 		assert_memory_equal(direct, ((const uint8_t[]){ 0, 5, 0, 12, 0, 0, 0, 77, 0, 0, 0, 57, 0, 0, 0, 42 }),
 				    16);
 		/* Timestamp Information, the first TLV: the source of T2 and of T3. */
@@ -366,13 +371,13 @@ static void what_else_a_reply_tells(void **state)
 	}
 }
 
-/* What is told of our own clock: nothing to a session that began after it was set; from then on, and how far off times
- * may have been, to those before. */
+/* Reports about the own clock: none to a session that began after the step; to earlier sessions the fault
+ * and the possible error of the times, from then on. */
 static void a_clock_in_doubt(void **state)
 {
 	static const struct {
 		uint32_t doubts;
-		int64_t misplaced_ns, bound_ns;
+		int64_t step_error_ns, bound_ns;
 		bool doubted;
 	} rows[] = {
 		{ 3, 0, 102, false }, { 3, 5000, 102, false }, { 4, 5000, 5000, true }, { 4, 0, 102, true },
@@ -392,7 +397,7 @@ static void a_clock_in_doubt(void **state)
 		clocks.slot[0].at_ns = clock_read_ns(CLOCK_REALTIME);
 		b.x.watched = &clocks;
 		atomic_store(&clocks.doubts, rows[i].doubts);
-		atomic_store(&clocks.misplaced_ns, rows[i].misplaced_ns);
+		atomic_store(&clocks.step_error_ns, rows[i].step_error_ns);
 		b.plan.software = true;
 		packet_prepare(b.channel.datagram, &b.plan);
 		packet_probe(b.channel.datagram, &b.plan, 7, 1700 * NS_PER_S);
@@ -400,7 +405,7 @@ static void a_clock_in_doubt(void **state)
 		f->sample.source[REFLECT_T2_WIRE] = SOURCE_HARDWARE;
 		make_reply(&b.x, f, &session, &malformed);
 		assert_int_equal(read_whole_reply(b.channel.datagram, b.x.arrival.bytes, NULL, &r), PACKET_GOOD);
-		assert_true(r.software_told);
+		assert_true(r.software_reported);
 		assert_int_equal(r.clock_doubted, rows[i].doubted);
 		assert_int_equal(r.software_bound_ns, rows[i].bound_ns);
 	}
@@ -409,7 +414,7 @@ static void a_clock_in_doubt(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(every_reply_tells_of_the_one_before),
+		TEST(every_reply_prints_of_the_one_before),
 		TEST(follow_ups_without_transmit_stamps),
 		TEST(a_session_remembers_its_last_reply),
 		TEST(a_session_that_was_forgotten),
@@ -425,7 +430,7 @@ int main(void)
 		TEST(the_class_is_asked_for_once),
 		TEST(only_who_asks_is_answered_in_class),
 		TEST(own_address_on_loopback),
-		TEST(what_else_a_reply_tells),
+		TEST(what_else_a_reply_prints),
 		TEST(a_clock_in_doubt),
 	};
 

@@ -1,11 +1,11 @@
-/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_there,clock_peer_back,pmc_begin,pmc_end,pmc_account sources=@loop libs=-lm */
+/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_forward,clock_peer_backward,pmc_begin,pmc_end,pmc_account sources=@loop libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is made of records that have the times of both hosts: stages, each way alone, thresholds and counters. */
+/* Results of records with the times of both hosts: stages, one-way delays, thresholds and counters. */
 #include "exchange_bench.h"
 
 /* ---- Stages ------------------------------------------------------------------------------------------------------ */
 
-/* Every part at both hosts, with the clocks of this one related; the bench knows the times of the other. */
+/* Every stage at both hosts, with the local clocks related; the bench has the true remote times. */
 static void every_stage_of_both_hosts(void **state)
 {
 	(void)state;
@@ -23,11 +23,11 @@ static void every_stage_of_both_hosts(void **state)
 	assert_int_equal(got.recorded, PACKETS - 3);
 	for (int i = 0; i < STAGES; i++)
 		check_stage(i);
-	/* 4 had its T3 in the reply that was lost; 15 was not told; 17 neither; 14 and 18 have no T2 to compare
+	/* 4 had its T3 in the lost reply; 15 and 17 were not reported; 14 and 18 have no T2 to compare
 	 * with. */
 	assert_int_equal(b.stage[STAGE_RESPONSE].count, got.recorded - 5);
 	assert_int_equal(b.stage[STAGE_NETWORK].count, got.recorded - 5);
-	/* 10 is not on one scale, 12 has no T2_SW, 18 tells nothing. */
+	/* 10 is not on the same timebase, 12 has no T2_SW, 18 has no reports. */
 	assert_int_equal(b.stage[STAGE_REMOTE_APP].count, got.recorded - 3);
 	/* 14 has no T2 of the kind of the others. */
 	assert_int_equal(b.stage[STAGE_REMOTE_WIRE_TO_APP].count, got.recorded - 4);
@@ -62,16 +62,16 @@ static void the_stages_add_up(void **state)
 	free_stages();
 }
 
-/* ---- What contradicts the two hosts' clocks ---------------------------------------------------------------------- */
+/* ---- Contradictions of the clocks of both hosts ------------------------------------------------------------------ */
 
-/* What the exchanges tell of a sample is told by T1 and T2 of the one after it, too. */
+/* Evidence about a sample includes T1 and T2 of the next sample. */
 static void what_contradicts_the_clocks_is_left_out(void **state)
 {
 	static const struct {
-		unsigned there, back, from, to;
+		unsigned remote, back, from, to;
 		uint32_t first, last; /* samples without the other host's times */
 	} cases[] = {
-		{ .there = 12, .first = 10, .last = 10 }, /* exchange 12 is packet 11: packet 10 waits for it */
+		{ .remote = 12, .first = 10, .last = 10 }, /* exchange 12 is packet 11: packet 10 waits for it */
 		{ .back = 12, .first = 11, .last = 11 },
 		{ .from = 20, .to = 25, .first = 19, .last = 23 },
 	};
@@ -83,7 +83,7 @@ static void what_contradicts_the_clocks_is_left_out(void **state)
 		b.plan.stages = true;
 		b.x.peer = &peer;
 		memset(&peer, 0, sizeof(peer));
-		hook.contradicts_there = cases[i].there;
+		hook.contradicts_remote = cases[i].remote;
 		hook.contradicts_back = cases[i].back;
 		hook.unsettled_from = cases[i].from;
 		hook.unsettled_to = cases[i].to;
@@ -99,7 +99,7 @@ static void what_contradicts_the_clocks_is_left_out(void **state)
 	}
 }
 
-/* ---- One way ----------------------------------------------------------------------------------------------------- */
+/* ---- One-way delays ---------------------------------------------------------------------------------------------- */
 
 static void bench_one_way(void)
 {
@@ -110,10 +110,10 @@ static void bench_one_way(void)
 	memset(&peer, 0, sizeof(peer));
 	b.x.peer = &peer;
 	for (int i = 0; i < ONE_WAYS; i++) {
-		size_t bytes = histogram_layout(&b.one_way[i], OVERFLOW_NS, 1, HISTOGRAM_PART_STORE);
+		size_t bytes = histogram_layout(&b.one_way[i], OVERFLOW_NS, 1, HISTOGRAM_OVERFLOW_STORE);
 
 		b.one_way_memory[i] = calloc(1, bytes);
-		histogram_place(&b.one_way[i], b.one_way_memory[i]);
+		histogram_assign(&b.one_way[i], b.one_way_memory[i]);
 		b.x.result.one_way[i] = &b.one_way[i];
 	}
 }
@@ -125,15 +125,15 @@ static void free_one_way(void)
 		free(b.one_way_memory[i]);
 }
 
-/* On the way there, in truth. */
+/* The true forward delay. */
 static int64_t forward_of(const struct sample *s)
 {
 	const struct fake_packet *p = packet_of(s);
 
-	return (p->reply.t2_ns - fake_there_ns(0, true)) - (p->tx_wire_ns - fake_wire_ns(0));
+	return (p->reply.t2_ns - fake_remote_ns(0, true)) - (p->tx_wire_ns - fake_wire_ns(0));
 }
 
-/* Without clocks that agree: the exchanges tell the offset, with a bound. */
+/* Without synchronised clocks: the exchanges give the offset, with a bound. */
 static void each_way_within_its_bound(void **state)
 {
 	int64_t most_ns = 0, sum_ns = 0;
@@ -145,20 +145,20 @@ static void each_way_within_its_bound(void **state)
 	/* 4 and 11 have no T3. */
 	assert_int_equal(b.one_way[ONE_WAY_FORWARD].count, PACKETS - 3);
 	assert_int_equal(b.one_way[ONE_WAY_BACKWARD].count, PACKETS - 3);
-	/* The two ways together are what needs no clocks that agree, but for what is learnt of these between T1 and
-	 * T4. */
+	/* The sum of both directions needs no synchronised clocks, except for the improvement of the offset
+	 * between T1 and T4. */
 	assert_true(llabs((int64_t)(b.one_way[ONE_WAY_FORWARD].sum + b.one_way[ONE_WAY_BACKWARD].sum -
 				    b.stage[STAGE_NETWORK].sum)) <=
 		    100 * PACKETS);
 	for (uint64_t i = 0; i < log_ready(&b.log); i++) {
 		int64_t forward_ns = forward_of(logged(i));
 
-		if (!logged(i)->source[THERE + REFLECT_T3_WIRE])
+		if (!logged(i)->source[REMOTE + REFLECT_T3_WIRE])
 			continue;
 		sum_ns += forward_ns;
 		most_ns = forward_ns > most_ns ? forward_ns : most_ns;
 	}
-	/* A third of the time is on the way there; the bound is half of two that follow each other. */
+	/* A third of the time is forward; the bound is half of two consecutive exchanges. */
 	assert_in_range(b.x.result.one_way_bound_ns[0], 1000, 5000);
 	assert_in_range(b.x.result.one_way_bound_ns[1], 1000, b.x.result.one_way_bound_ns[0]);
 	assert_true(llabs(b.one_way[ONE_WAY_FORWARD].max_ns - most_ns) <= b.x.result.one_way_bound_ns[0]);
@@ -168,19 +168,19 @@ static void each_way_within_its_bound(void **state)
 	free_one_way();
 }
 
-/* The rate is known, so that the bound is less than what the clocks part in a long response: each way is told by the
- * offset at its own end here. */
+/* The rate is known, so that the bound is less than the drift of the clocks in a long response: each
+ * direction uses the offset at its local end. */
 static void each_way_of_a_long_response_between_clocks_that_drift(void **state)
 {
 	(void)state;
 	bench_one_way();
 	b.options.timeout_ns = NS_PER_S;
-	fake.there_ppb = -100000;
+	fake.remote_ppb = -100000;
 	SCRIPT({ 1, 30, RESPONSE, 4 * NS_PER_MS, 0 }, { 36, 0, RESPONSE, 300 * NS_PER_MS, 0 });
 	bench_run("drift");
 	assert_int_equal(b.one_way[ONE_WAY_FORWARD].count + b.one_way[ONE_WAY_BACKWARD].count, 2 * PACKETS);
 	assert_in_range(b.x.result.one_way_bound_ns[0], 1000, 15000);
-	/* In truth at most 7 us, of which a third is on the way there. */
+	/* Truly at most 7 us, of which a third is forward. */
 	assert_true(b.one_way[ONE_WAY_FORWARD].max_ns <= 7000 / 3 + b.x.result.one_way_bound_ns[0]);
 	assert_true(b.one_way[ONE_WAY_BACKWARD].max_ns <= 7000 * 2 / 3 + b.x.result.one_way_bound_ns[0]);
 	assert_true(b.one_way[ONE_WAY_FORWARD].min_ns >= -b.x.result.one_way_bound_ns[0]);
@@ -189,8 +189,8 @@ static void each_way_of_a_long_response_between_clocks_that_drift(void **state)
 	free_one_way();
 }
 
-/* The time on the network hides the step. Its own sample is told by what its reply shows, not by what was known before
- * (docs/clocks.md). */
+/* The network time hides the step. Its own sample uses the offset shown by its reply, not the earlier
+ * offset (docs/clocks.md). */
 static void each_way_after_a_step_that_is_too_small(void **state)
 {
 	const int64_t slack_ns = NS_PER_US, ways_differ_ns = 2 * NS_PER_US;
@@ -200,11 +200,11 @@ static void each_way_after_a_step_that_is_too_small(void **state)
 		int64_t most_ns = 0;
 
 		bench_one_way();
-		fake.there_set_at_ns = BEGIN_NS + 300 * NS_PER_US;
-		fake.there_set_by_ns = step_ns;
+		fake.remote_set_at_ns = BEGIN_NS + 300 * NS_PER_US;
+		fake.remote_set_by_ns = step_ns;
 		bench_run("a small step");
 		for (uint64_t i = 0; i < log_ready(&b.log); i++) {
-			const bool after = packet_of(logged(i))->tx_wire_ns > fake_wire_ns(fake.there_set_at_ns);
+			const bool after = packet_of(logged(i))->tx_wire_ns > fake_wire_ns(fake.remote_set_at_ns);
 			const int64_t forward_ns = forward_of(logged(i)) - (after ? step_ns : 0);
 
 			most_ns = forward_ns > most_ns ? forward_ns : most_ns;
@@ -216,7 +216,7 @@ static void each_way_after_a_step_that_is_too_small(void **state)
 	}
 }
 
-/* --synced: the offset is 0, within what was given. */
+/* --synced: the offset is 0, within the given bound. */
 static void each_way_by_clocks_that_agree(void **state)
 {
 	__int128 sum = 0;
@@ -230,7 +230,7 @@ static void each_way_by_clocks_that_agree(void **state)
 		SCRIPT({ 12, 0, FOLLOW_ZERO, 0, 0 }, { 20, 0, LATENCY, 90 * NS_PER_US, 0 });
 		bench_run("one way, synchronised");
 		for (uint64_t i = 0; i < log_ready(&b.log); i++)
-			if (logged(i)->source[THERE + REFLECT_T3_WIRE])
+			if (logged(i)->source[REMOTE + REFLECT_T3_WIRE])
 				sum += forward_of(logged(i));
 		assert_int_equal(b.one_way[ONE_WAY_FORWARD].count, PACKETS - 1);
 		assert_true(b.one_way[ONE_WAY_FORWARD].sum == sum);
@@ -241,7 +241,7 @@ static void each_way_by_clocks_that_agree(void **state)
 	}
 }
 
-/* They do not, and one of the ways is negative by more than was given. */
+/* They differ, and one direction is negative by more than the given bound. */
 static void each_way_by_clocks_that_are_said_to_agree(void **state)
 {
 	(void)state;
@@ -271,7 +271,8 @@ static void a_negative_latency_has_no_ways(void **state)
 	free_one_way();
 }
 
-/* What is not recorded says nothing of the other host's clock, and without T3 all of the response may be on the way. */
+/* Unrecorded samples are no evidence about the other host's clock; without T3 the whole response may be
+ * network time. */
 static void the_peer_gets_all_four_times(void **state)
 {
 	(void)state;
@@ -309,12 +310,12 @@ static void on_breach_of(void *context, const struct sample *s)
 	seen.sends = fake.sends;
 	seen.answered = counter_get(&b.x.result.account.answered);
 	seen.breaches = counter_get(&b.x.result.account.breaches);
-	seen.joined = s->source[THERE + REFLECT_T3_WIRE];
+	seen.joined = s->source[REMOTE + REFLECT_T3_WIRE];
 	seen.seq[seen.calls++ % COUNT_OF(seen.seq)] = s->seq;
-	result_figure(&b.x.result, s, &seen.value_ns);
+	result_metric(&b.x.result, s, &seen.value_ns);
 }
 
-static void bench_threshold(enum figure on, bool keep_going)
+static void bench_threshold(enum metric on, bool keep_going)
 {
 	bench_join(ROLE_EMIT, SOURCE_HARDWARE);
 	memset(&seen, 0, sizeof(seen));
@@ -330,7 +331,7 @@ static void a_breach_of_the_round_trip(void **state)
 {
 	(void)state;
 	for (int closing = 0; closing < 2; closing++) {
-		bench_threshold(FIGURE_RTT, false);
+		bench_threshold(METRIC_RTT, false);
 		if (closing)
 			SCRIPT({ 12, 0, LATENCY, THRESHOLD_NS + 1, 0 });
 		else
@@ -354,7 +355,7 @@ static void a_breach_of_the_round_trip(void **state)
 		for (size_t i = 0; i < COUNT_OF(kept); i++) {
 			assert_int_equal(kept[i]->seq, 12);
 			assert_int_equal(kept[i]->follow_up, closing ? FOLLOW_UP_THERE : FOLLOW_UP_END);
-			check_there(kept[i], &fake.packet[12]);
+			check_remote(kept[i], &fake.packet[12]);
 		}
 	}
 }
@@ -364,7 +365,7 @@ static void all_breaches_of_the_round_trip(void **state)
 	struct sample s;
 
 	(void)state;
-	bench_threshold(FIGURE_RTT, true);
+	bench_threshold(METRIC_RTT, true);
 	SCRIPT({ 12, 0, LATENCY, 50000, 0 }, { 13, 0, LATENCY, 70000, 0 }, { 20, 0, LATENCY, 60000, 0 },
 	       { 21, 0, LOST_BACK, 0, 0 }, { 39, 0, LATENCY, THRESHOLD_NS + 1, 0 });
 
@@ -381,25 +382,25 @@ static void all_breaches_of_the_round_trip(void **state)
 		assert_int_equal(seen.seq[i], seqs[i]);
 		assert_true(breach_read(&b.x.result, i, &s));
 		assert_int_equal(s.seq, seqs[i]);
-		check_there(&s, &fake.packet[seqs[i]]);
+		check_remote(&s, &fake.packet[seqs[i]]);
 	}
 	assert_int_equal(got.unjudged, 0);
 }
 
-/* Of each figure what is above, and of the others nothing: 10 is slow there, 12 on the way, 14 in both. */
-static const struct fake_event figure_events[] = {
+/* For each metric only the samples above: 10 is slow at the reflector, 12 in the network, 14 in both. */
+static const struct fake_event metric_events[] = {
 	{ 10, 0, RESPONSE, 60000, 0 }, { 12, 0, LATENCY, 50000, 0 }, { 14, 0, LATENCY, 23000, 0 },
 	{ 14, 0, RESPONSE, 30000, 0 }, { 16, 0, RESPONSE, THRESHOLD_NS, 0 },
 };
 
-static void a_breach_of_another_figure(void **state)
+static void a_breach_of_another_metric(void **state)
 {
 	(void)state;
-	for (enum figure on = FIGURE_RESPONSE; on <= FIGURE_NETWORK; on++) {
-		const uint32_t seq = on == FIGURE_RESPONSE ? 10 : 12;
+	for (enum metric on = METRIC_RESPONSE; on <= METRIC_NETWORK; on++) {
+		const uint32_t seq = on == METRIC_RESPONSE ? 10 : 12;
 
 		bench_threshold(on, false);
-		bench_script(figure_events, COUNT_OF(figure_events));
+		bench_script(metric_events, COUNT_OF(metric_events));
 
 		struct fake_account got = bench_run("figure");
 
@@ -412,24 +413,24 @@ static void a_breach_of_another_figure(void **state)
 		assert_true(seen.joined);
 		assert_int_equal(seen.breaches, 0);
 		assert_true(seen.value_ns > THRESHOLD_NS);
-		/* The one that told of it is of the run; the closing one tells of that. */
+		/* The reply that reported it belongs to the run; the closing reply reports that reply. */
 		assert_int_equal(got.sent, seq + 3);
 		assert_int_equal(got.recorded, seq + 2);
 		assert_int_equal(got.breaches, 1);
 		assert_int_equal(got.unjudged, 0);
 		assert_int_equal(b.x.result.breach.seq, seq);
-		check_there(&b.x.result.breach, &fake.packet[seq]);
+		check_remote(&b.x.result.breach, &fake.packet[seq]);
 	}
 }
 
-static void all_breaches_of_another_figure(void **state)
+static void all_breaches_of_another_metric(void **state)
 {
-	static const uint32_t seqs[][2] = { [FIGURE_RESPONSE] = { 10, 14 }, [FIGURE_NETWORK] = { 12, 14 } };
+	static const uint32_t seqs[][2] = { [METRIC_RESPONSE] = { 10, 14 }, [METRIC_NETWORK] = { 12, 14 } };
 
 	(void)state;
-	for (enum figure on = FIGURE_RESPONSE; on <= FIGURE_NETWORK; on++) {
+	for (enum metric on = METRIC_RESPONSE; on <= METRIC_NETWORK; on++) {
 		bench_threshold(on, true);
-		bench_script(figure_events, COUNT_OF(figure_events));
+		bench_script(metric_events, COUNT_OF(metric_events));
 
 		struct fake_account got = bench_run("figure, all");
 
@@ -444,11 +445,11 @@ static void all_breaches_of_another_figure(void **state)
 	}
 }
 
-/* The worst is that of the figure: 20 takes longer on the whole, and less on the way. */
-static void the_worst_is_of_the_figure(void **state)
+/* The worst is that of the metric: 20 has the longer round trip and the shorter network time. */
+static void the_worst_is_of_the_metric(void **state)
 {
 	(void)state;
-	bench_threshold(FIGURE_NETWORK, true);
+	bench_threshold(METRIC_NETWORK, true);
 	SCRIPT({ 12, 0, LATENCY, 40000, 0 }, { 15, 0, LATENCY, 60000, 0 }, { 20, 0, LATENCY, 35000, 0 },
 	       { 20, 0, RESPONSE, 50000, 0 });
 	assert_int_equal(bench_run("the worst").breaches, 3);
@@ -457,20 +458,20 @@ static void the_worst_is_of_the_figure(void **state)
 	assert_int_equal(b.x.result.worst.seq, 15);
 }
 
-/* Exactly at the threshold is no breach; a nanosecond more is. */
+/* Exactly at the threshold is not a breach; a nanosecond more is. */
 static void the_threshold_to_the_nanosecond(void **state)
 {
 	static struct fake_event events[2];
 
 	(void)state;
-	for (enum figure on = FIGURE_RTT; on <= FIGURE_NETWORK; on++) {
+	for (enum metric on = METRIC_RTT; on <= METRIC_NETWORK; on++) {
 		for (int more = 0; more < 2; more++) {
 			const int64_t at_ns = THRESHOLD_NS + more, response_ns = 1200 + 12 * 6271 % 1801;
 
 			bench_threshold(on, true);
 			events[0] = (struct fake_event){ 12, 0, LATENCY,
-							 on == FIGURE_NETWORK ? at_ns + response_ns : at_ns, 0 };
-			if (on == FIGURE_RESPONSE)
+							 on == METRIC_NETWORK ? at_ns + response_ns : at_ns, 0 };
+			if (on == METRIC_RESPONSE)
 				events[0] = (struct fake_event){ 12, 0, RESPONSE, at_ns, 0 };
 			bench_script(events, 1);
 			assert_int_equal(bench_run("to the nanosecond").breaches, more);
@@ -478,31 +479,31 @@ static void the_threshold_to_the_nanosecond(void **state)
 	}
 }
 
-/* Without both stamps of the other host nothing is said, and that is counted. */
+/* Without both remote timestamps there is no result, and that is counted. */
 static void what_cannot_be_judged(void **state)
 {
 	(void)state;
-	for (enum figure on = FIGURE_RTT; on <= FIGURE_NETWORK; on++) {
+	for (enum metric on = METRIC_RTT; on <= METRIC_NETWORK; on++) {
 		bench_threshold(on, true);
 		SCRIPT({ 10, 0, LATENCY, 90000, 0 }, { 10, 0, RESPONSE, 60000, 0 }, { 11, 0, FOLLOW_ZERO, 0, 0 },
 		       { 15, 0, LOST_BACK, 0, 0 }, { 20, 0, NO_TLVS, 0, 0 }, { CLOSING, 0, LOST, 0, 0 });
 
 		struct fake_account got = bench_run("not judged");
 
-		/* 10; 14, whose follow-up was lost; 19 and 20; the last one. */
-		assert_int_equal(got.unjudged, on == FIGURE_RTT ? 0 : 5);
-		assert_int_equal(got.breaches, on == FIGURE_RTT);
-		assert_int_equal(seen.calls, on == FIGURE_RTT);
+		/* 10; 14, whose follow-up was lost; 19 and 20; the last sample. */
+		assert_int_equal(got.unjudged, on == METRIC_RTT ? 0 : 5);
+		assert_int_equal(got.breaches, on == METRIC_RTT);
+		assert_int_equal(seen.calls, on == METRIC_RTT);
 	}
 }
 
-/* Found when the run is over: it is a breach all the same, and told once. */
+/* Detected after the end of the run: still a breach, and reported once. */
 static void a_breach_in_the_last_record(void **state)
 {
 	(void)state;
 	for (int stop = 0; stop < 2; stop++) {
 		for (int keep_going = 0; keep_going < 2; keep_going++) {
-			bench_threshold(FIGURE_NETWORK, keep_going);
+			bench_threshold(METRIC_NETWORK, keep_going);
 			b.options.count = stop ? 0 : PACKETS;
 			if (stop)
 				SCRIPT({ 39, 0, LATENCY, 90000, 0 }, { 40, 0, STOP, 2000, 0 });
@@ -520,11 +521,11 @@ static void a_breach_in_the_last_record(void **state)
 	}
 }
 
-/* Two that follow each other: the second is on its way when the first ends the run, and is not told again. */
+/* Two consecutive breaches: the second is in flight when the first ends the run, and is not reported again. */
 static void a_breach_behind_the_one_that_ends_the_run(void **state)
 {
 	(void)state;
-	for (enum figure on = FIGURE_RTT; on <= FIGURE_NETWORK; on += 2) {
+	for (enum metric on = METRIC_RTT; on <= METRIC_NETWORK; on += 2) {
 		bench_threshold(on, false);
 		SCRIPT({ 12, 14, LATENCY, 90000, 0 });
 
@@ -532,7 +533,7 @@ static void a_breach_behind_the_one_that_ends_the_run(void **state)
 
 		assert_int_equal(seen.calls, 1);
 		assert_int_equal(seen.seq[0], 12);
-		assert_int_equal(got.breaches, on == FIGURE_RTT ? 1 : 2);
+		assert_int_equal(got.breaches, on == METRIC_RTT ? 1 : 2);
 		assert_int_equal(b.x.result.breach.seq, 12);
 	}
 }
@@ -540,20 +541,20 @@ static void a_breach_behind_the_one_that_ends_the_run(void **state)
 /* ---- Counters of the hardware ------------------------------------------------------------------------------------ */
 
 /* Each is of the packet it is accounted to, whenever that is. */
-static void check_counters(enum figure on)
+static void check_counters(enum metric on)
 {
 	int64_t last = -1;
 
 	for (unsigned i = 0; i < hook.accounted; i++) {
 		const struct fake_packet *p = &fake.packet[hook.counted_of[i]];
 		int64_t response_ns = p->reply.t3_wire_ns - p->reply.t2_ns;
-		int64_t value_ns = on == FIGURE_RTT ? p->latency_ns : on == FIGURE_RESPONSE ? response_ns :
+		int64_t value_ns = on == METRIC_RTT ? p->latency_ns : on == METRIC_RESPONSE ? response_ns :
 									   p->latency_ns - response_ns;
 
 		assert_true(hook.counted_of[i] > last);
 		last = hook.counted_of[i];
 		assert_true(p->follow_up != FOLLOW_UP_NONE);
-		if (on == FIGURE_RTT || p->follow_up == FOLLOW_UP_THERE)
+		if (on == METRIC_RTT || p->follow_up == FOLLOW_UP_THERE)
 			assert_int_equal(hook.slow[i], value_ns > THRESHOLD_NS);
 		else
 			assert_false(hook.slow[i]);
@@ -563,10 +564,10 @@ static void check_counters(enum figure on)
 static void counters_of_each_exchange(void **state)
 {
 	(void)state;
-	for (enum figure on = FIGURE_RTT; on <= FIGURE_NETWORK; on++) {
+	for (enum metric on = METRIC_RTT; on <= METRIC_NETWORK; on++) {
 		bench_threshold(on, true);
 		b.x.pmc = &pmc;
-		bench_script(figure_events, COUNT_OF(figure_events));
+		bench_script(metric_events, COUNT_OF(metric_events));
 		bench_run("counters");
 		assert_int_equal(hook.begun, PACKETS);
 		assert_int_equal(hook.ended, PACKETS);
@@ -577,7 +578,7 @@ static void counters_of_each_exchange(void **state)
 	}
 }
 
-/* While a probe is on its way there is time to record; not between a reply and the next probe. */
+/* While a probe is in flight there is time to record; not between a reply and the next probe. */
 static void records_are_made_while_a_probe_is_on_its_way(void **state)
 {
 	(void)state;
@@ -586,17 +587,17 @@ static void records_are_made_while_a_probe_is_on_its_way(void **state)
 		b.plan.stages = joined;
 		fake.recorded = &b.histogram.count;
 		bench_run("when records are made");
-		/* Before probe n is sent, the last whose times are all there is not recorded yet. */
+		/* Before probe n is sent, the last complete record is not recorded yet. */
 		for (int64_t n = 0; n < PACKETS; n++)
 			assert_int_equal(fake.packet[n].recorded_before, n > 1 + joined ? n - 1 - joined : 0);
 	}
 }
 
-/* What was counted when it was waiting is of the probe that was lost, or not sent, in between. */
+/* Counters during its wait belong to the probe that was lost, or not sent, in between. */
 static void counters_of_what_came_in_between(void **state)
 {
 	(void)state;
-	bench_threshold(FIGURE_RTT, true);
+	bench_threshold(METRIC_RTT, true);
 	b.x.pmc = &pmc;
 	SCRIPT({ 5, 0, LOST, 0, 0 }, { 10, 0, LOST_BACK, 0, 0 }, { 14, 0, LATENCY, 90000, 0 },
 	       { 15, 0, SEND_ERROR, ENOBUFS, 2 }, { 20, 0, TX_NONE, 0, 0 }, { 25, 0, RX, RX_ABSENT, 0 },
@@ -610,22 +611,22 @@ static void counters_of_what_came_in_between(void **state)
 	for (unsigned i = 0; i < hook.accounted; i++)
 		for (int64_t n = 4; n <= 14; n += 5)
 			assert_int_not_equal(hook.counted_of[i], n);
-	check_counters(FIGURE_RTT);
+	check_counters(METRIC_RTT);
 }
 
 static void counters_that_could_not_be_read(void **state)
 {
 	(void)state;
 	for (unsigned every = 2; every < 5; every++) {
-		bench_threshold(FIGURE_NETWORK, true);
+		bench_threshold(METRIC_NETWORK, true);
 		b.x.pmc = &pmc;
 		hook.every = every;
-		bench_script(figure_events, COUNT_OF(figure_events));
+		bench_script(metric_events, COUNT_OF(metric_events));
 		bench_run("counters that fail");
 		assert_int_equal(hook.accounted, (PACKETS + every - 1) / every);
 		for (unsigned i = 0; i < hook.accounted; i++)
 			assert_int_equal(hook.counted_of[i], i * every);
-		check_counters(FIGURE_NETWORK);
+		check_counters(METRIC_NETWORK);
 	}
 }
 
@@ -642,9 +643,9 @@ int main(void)
 		TEST(the_peer_gets_all_four_times),
 		TEST(a_breach_of_the_round_trip),
 		TEST(all_breaches_of_the_round_trip),
-		TEST(a_breach_of_another_figure),
-		TEST(all_breaches_of_another_figure),
-		TEST(the_worst_is_of_the_figure),
+		TEST(a_breach_of_another_metric),
+		TEST(all_breaches_of_another_metric),
+		TEST(the_worst_is_of_the_metric),
 		TEST(the_threshold_to_the_nanosecond),
 		TEST(what_cannot_be_judged),
 		TEST(a_breach_in_the_last_record),

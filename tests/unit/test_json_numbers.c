@@ -5,13 +5,13 @@
 
 #include "fake_report.h"
 
-#include "host/process/action.h"
+#include "host/process/hook.h"
 #include "host/counters/activity.h"
 #include "host/nic/nic_details.h"
 #include "host/system.h"
 #include "host/clock/clock_peer.h"
 #include "host/counters/pmc.h"
-#include "host/process/place.h"
+#include "host/process/affinity.h"
 #include "report/export/jsonl.h"
 #include "report/log/log_file.h"
 #include "report/verdict/verdict.h"
@@ -48,9 +48,9 @@ static void finish(void)
 	assert_int_equal(json_finish(&writer_of_json), 0);
 }
 
-static const char *written_json(void (*write_part)(struct json *j, const struct report *r))
+static const char *written_json(void (*write_stage)(struct json *j, const struct report *r))
 {
-	write_part(begin(), &report);
+	write_stage(begin(), &report);
 	finish();
 	return line;
 }
@@ -126,7 +126,7 @@ static void accounts_of_an_emitter(void **state)
 
 	(void)state;
 	options.plain = false;
-	result.there = SOURCE_HARDWARE;
+	result.remote = SOURCE_HARDWARE;
 	result.measured = 1000;
 	result.probe_bytes = 52;
 	result.arrived_ttl = 63;
@@ -135,7 +135,7 @@ static void accounts_of_an_emitter(void **state)
 	result.last_ns = 7 * NS_PER_S;
 	result.outages = (struct outages){ .count = 3, .total_ns = 4000, .longest_ns = 2500,
 					   .longest_at_ns = 5 * NS_PER_S + 77 };
-	result.directions = (struct directions){ .told = true, .lost_forward = 11, .lost_backward = 12,
+	result.directions = (struct directions){ .reported = true, .lost_forward = 11, .lost_backward = 12,
 						 .lost_unknown = 13, .discard_reasons =
 						 DISCARD_OVER_RATE | DISCARD_UNREAD,
 		.reordered_forward = 14, .reordered_backward = 15, .duplicate_forward = 16, .duplicate_backward = 17,
@@ -174,16 +174,16 @@ static void accounts_of_a_reflector(void **state)
 	counter_add(&result.sessions, 53);
 	counter_add(&result.evicted, 54);
 	counter_add(&a->cut_short, 55);
-	counter_add(&result.lanes_taken, 56);
-	counter_add(&result.lanes_refused, 57);
+	counter_add(&result.peer_sockets_taken, 56);
+	counter_add(&result.peer_sockets_refused, 57);
 	show(written_json(json_accounts));
 }
 
 /* ---- Statistics -------------------------------------------------------------------------------------------------- */
 
-static void figures(struct json *j, const struct report *r)
+static void metrics(struct json *j, const struct report *r)
 {
-	json_figures(j, r, true);
+	json_metrics(j, r, true);
 }
 
 static void numbers_of_a_histogram(void **state)
@@ -200,9 +200,9 @@ static void numbers_of_a_histogram(void **state)
 	histogram_add(&histogram, 4000, 103);
 	histogram_add(&histogram, -1, 104);
 	histogram_finish(&histogram);
-	show(written_json(figures));
+	show(written_json(metrics));
 	forget_samples(&histogram, 0, 0);
-	show(written_json(figures));
+	show(written_json(metrics));
 }
 
 static void stages_and_ways(void **state)
@@ -212,8 +212,8 @@ static void stages_and_ways(void **state)
 	(void)state;
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
 	options.role = ROLE_EMIT;
-	result.bound_ns[BOUND_HERE] = 71;
-	result.bound_ns[BOUND_THERE] = 72;
+	result.bound_ns[BOUND_LOCAL] = 71;
+	result.bound_ns[BOUND_REMOTE] = 72;
 	result.one_way_bound_ns[0] = 73;
 	result.one_way_bound_ns[1] = 74;
 	for (int i = 0; i < ONE_WAYS; i++) {
@@ -227,7 +227,7 @@ static void stages_and_ways(void **state)
 	histogram_add(&planned_rtt, 15801, 9);
 	result.planned[PLANNED_LATE] = &late;
 	result.planned[PLANNED_RTT] = &planned_rtt;
-	json_figures(begin(), &report, false);
+	json_metrics(begin(), &report, false);
 	finish();
 	free(late.overflow);
 	free(planned_rtt.overflow);
@@ -235,35 +235,35 @@ static void stages_and_ways(void **state)
 	show(line);
 }
 
-static void figure_of(struct variation_figure *f, uint64_t a, uint64_t b)
+static void metric_of(struct ipdv_metric *f, uint64_t a, uint64_t b)
 {
-	variation_count(f, a);
-	variation_count(f, b);
-	variation_count(f, b);
+	ipdv_count(f, a);
+	ipdv_count(f, b);
+	ipdv_count(f, b);
 }
 
-static void variations(void **state)
+static void ipdv_metrics(void **state)
 {
-	struct told *t = &result.variation.told;
+	struct reported *t = &result.ipdv.reported;
 	static struct clock_peer peer;
 
 	(void)state;
 	options.role = ROLE_EMIT;
 	report.peer = &peer;
-	result.variation.left_out = 81;
-	result.variation.of[VARIATION_RTT].beyond = 82;
-	for (unsigned i = 0; i < VARIATIONS; i++)
-		figure_of(&result.variation.of[i], 10 + i, 20 + i);
-	show(written_json(json_variations));
+	result.ipdv.left_out = 81;
+	result.ipdv.of[IPDV_RTT].beyond = 82;
+	for (unsigned i = 0; i < IPDV_METRICS; i++)
+		metric_of(&result.ipdv.of[i], 10 + i, 20 + i);
+	show(written_json(json_ipdv));
 	options.role = ROLE_REFLECT;
-	show(written_json(json_variations));
+	show(written_json(json_ipdv));
 	options.role = ROLE_EMIT;
-	for (unsigned i = 0; i < TOLDS; i++) {
+	for (unsigned i = 0; i < REPORTED_DELAYS; i++) {
 		t->negative[i] = 100 + 100 * i;
-		figure_of(&t->delay[i], 10 + i, 20 + i);
+		metric_of(&t->delay[i], 10 + i, 20 + i);
 	}
-	for (unsigned i = 0; i < TOLD_VARIATIONS; i++)
-		figure_of(&t->varies[i], 15 + i, 25 + i);
+	for (unsigned i = 0; i < REPORTED_VARIATIONS; i++)
+		metric_of(&t->varies[i], 15 + i, 25 + i);
 	t->bound_ns[0] = 91;
 	t->bound_ns[1] = 92;
 	t->no_part = 93;
@@ -288,8 +288,8 @@ static void schedule_and_ports(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		port[i] = (struct source_port){ .number = (uint16_t)(40001 + i), .sent = 1000 + i, .lost = 5 + 9 * i,
 						.refused = 20 + i,
-			.directions = { .told = i, .lost_forward = 31, .lost_backward = 32 } };
-		figure_of(&port[i].rtt, 10 + i, 20 + i);
+			.directions = { .reported = i, .lost_forward = 31, .lost_backward = 32 } };
+		metric_of(&port[i].rtt, 10 + i, 20 + i);
 	}
 	result.port = port;
 	result.ports = 2;
@@ -336,7 +336,7 @@ static void breaches_of_an_emitter(void **state)
 	show(written_json(json_breaches));
 }
 
-static void what_a_breach_does_not_tell(void **state)
+static void what_a_breach_does_not_print(void **state)
 {
 	struct sample s;
 
@@ -408,12 +408,12 @@ static void put_clocks(void)
 	clocks.step[0] = (struct clock_jump){ .which = CLOCK_OF_SYSTEM, .size_ns = 111, .bound_ns = 112,
 					      .mono_ns = { 1113, 1114 } };
 	clocks.steps_kept = 1;
-	clocks.spell[0] = (struct clock_spell){ .stands = true, .over = true, .began_ns = { 1100, 1110 },
+	clocks.fault[0] = (struct clock_fault){ .stands = true, .over = true, .began_ns = { 1100, 1110 },
 						.ended_ns = { 1150, 1170 },
 						.lost_ns = 55, .lost_bound_ns = 3 };
-	clocks.spell[1] = (struct clock_spell){ .rate = { .measured = true, .ppb = -2000, .bound_ppb = 115 },
+	clocks.fault[1] = (struct clock_fault){ .rate = { .measured = true, .ppb = -2000, .bound_ppb = 115 },
 						.began_ns = { 1200, 1220 }, .ended_ns = { 1300, 1300 } };
-	clocks.spells_kept = 2;
+	clocks.faults_kept = 2;
 	result.began_ns = 1000;
 	report.clocks = &clocks;
 }
@@ -435,12 +435,12 @@ static void clocks_of_both_hosts(void **state)
 	peer.event[1].kind = PEER_STOOD;
 	peer.event[1].stood_ns = 127;
 	report.peer = &peer;
-	result.placed = true, report.clocks = &clocks;
-	result.bound_ns[BOUND_HERE] = 128;
-	result.bound_ns[BOUND_THERE] = 129;
+	result.converted = true, report.clocks = &clocks;
+	result.bound_ns[BOUND_LOCAL] = 128;
+	result.bound_ns[BOUND_REMOTE] = 129;
 	report.stages_why = "why";
 	counter_add(&result.account.doubted, 131);
-	counter_add(&result.account.unplaced, 132);
+	counter_add(&result.account.unconverted, 132);
 	counter_add(&result.account.disordered, 133);
 	show(written_json(json_clocks));
 	report.peer = NULL;
@@ -471,8 +471,8 @@ static void what_the_machine_did(void **state)
 	static struct pmc pmc = { .counters = 2, .event = { 0, 1 }, .quick = 10, .quick_sum = { 55, 66 }, .slow = 1,
 				  .spike = { 152, 153 },
 				  .failed = 154, .partial = { false, true }, .user_only = true };
-	static struct breach_actions wanted = { .commands = 1 };
-	static struct actions actions = { .wanted = &wanted, .ran = { 155 }, .failed = { 156 }, .left_out = { 157 } };
+	static struct breach_hooks wanted = { .commands = 1 };
+	static struct hooks hooks = { .wanted = &wanted, .ran = { 155 }, .failed = { 156 }, .left_out = { 157 } };
 
 	(void)state;
 	put_difference_list();
@@ -481,7 +481,7 @@ static void what_the_machine_did(void **state)
 	report.activity_end = &reading[1];
 	report.pmc = &pmc;
 	wanted.command[0] = "true";
-	report.actions = &actions;
+	report.hooks = &hooks;
 	traced();
 	counter_add(&trace.marked, 158);
 	trace.saves = 159;
@@ -496,7 +496,7 @@ static void what_the_machine_did(void **state)
 	pmc.quick = pmc.slow = 0;
 	report.log = NULL;
 	report.trace = NULL;
-	report.actions = NULL;
+	report.hooks = NULL;
 	differences = 207;
 	report.activity_breach = &reading[2];
 	report.activity_worst = &reading[3];
@@ -511,8 +511,9 @@ static void what_the_machine_did(void **state)
 static void the_verdict_and_its_numbers(void **state)
 {
 	static struct verdict verdict = { .level = VERDICT_VOID, .reasons = 2, .unjudgeds = 1,
-		.reason = { { VERDICT_DOUBTFUL, "stamps are missing", "because", "3 of 9", " of requests", 171, 172 },
-			    { VERDICT_VOID, "b", "c", "d", "", 173, 174 } },
+		.reason = { { VERDICT_DOUBTFUL, "stamps are missing", "because", "3 of 9", " of requests", 171, 172,
+			      "stamps-missing", "packets", "" },
+			    { VERDICT_VOID, "b", "c", "d", "", 173, 174, "b-c", "", "" } },
 		.unjudged = { { .name = "e" } } };
 
 	(void)state;
@@ -557,7 +558,7 @@ static void a_run(void **state)
 
 static void the_host_and_what_it_granted(void **state)
 {
-	static struct place where = { .cpus = 191, .policy = 1, .priority = 192 };
+	static struct affinity where = { .cpus = 191, .policy = 1, .priority = 192 };
 	static struct verdict_facts facts = { .thread = { [1] = { .known = true, .cpu = 193 } }, .lock_error = -1,
 					      .setting = { { 0, 1, 0 }, { 0, 0, 1 } } };
 	static struct nic nic = { .name = "eth7", .driver = "igb", .bus = "b", .mtu = 194, .can.phc_index = 195 };
@@ -571,7 +572,7 @@ static void the_host_and_what_it_granted(void **state)
 	result.granted.transmit_stamps = true;
 	result.probe_bytes = 198;
 	result.window.most = 199;
-	report.place = &where;
+	report.affinity = &where;
 	report.facts = &facts;
 	report.nic = &nic;
 	machine = (struct system){ .hostname = "h", .kernel = "k", .version = "v", .machine = "m", .cpu_model = "c",
@@ -608,7 +609,7 @@ static void options_that_are_lists(void **state)
 	options.allow.prefix[1] = (struct allow_prefix){ .address = { htobe64(0x20010db800000000), 0 },
 							 .mask = { htobe64(~0ULL << 32), 0 },
 							 .ipv6 = true };
-	options.on_breach = (struct breach_actions){ .stop = true, .keep_going = true, .commands = 2,
+	options.on_breach = (struct breach_hooks){ .stop = true, .keep_going = true, .commands = 2,
 						     .command = { "a", "b" } };
 	options.log_rotate = (struct log_rotation){ 1048576, 211 };
 	machine = (struct system){ 0 };
@@ -630,10 +631,10 @@ int main(void)
 		TEST(accounts_of_a_reflector),
 		TEST(numbers_of_a_histogram),
 		TEST(stages_and_ways),
-		TEST(variations),
+		TEST(ipdv_metrics),
 		TEST(schedule_and_ports),
 		TEST(breaches_of_an_emitter),
-		TEST(what_a_breach_does_not_tell),
+		TEST(what_a_breach_does_not_print),
 		TEST(lines_of_breaches),
 		TEST(clocks_of_both_hosts),
 		TEST(what_the_machine_did),

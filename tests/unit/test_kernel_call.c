@@ -14,7 +14,7 @@
 
 static int fd = -1;
 
-/* One that is connected to itself. */
+/* A socket connected to itself. */
 static int set_up(void **state)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };

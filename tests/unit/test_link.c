@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: wraps=ioctl,genl_ctrl_resolve,nl_connect sources=host/nic/nic.c,host/nic/nic_abilities.c,host/nic/nic_address.c,host/nic/nic_names.c,host/nic/nic_lower.c,host/nic/nic_netlink.c,host/nic/nic_share.c,host/nic/nic_stamp.c libs=-lnl-3 -lnl-genl-3 */
-/* The link before and after a run: a netlink that fails, and, as root, the real kernel's in a network namespace. */
+/* Link state before and after a run: with a netlink that fails, and, as root, in a network namespace. */
 #include "host/nic/link.c"
 
 #include "host/nic/nic_stamp.h"
@@ -44,7 +44,7 @@ static void a_link_that_goes_down(void **state)
 	assert_int_equal(before.error, 0);
 	assert_true(before.up && before.downs_known);
 
-	/* Switched off, and on again. */
+	/* Set down, and up again. */
 	ip("link set va down");
 	after = now(&n);
 	assert_false(after.error || after.up);
@@ -54,7 +54,7 @@ static void a_link_that_goes_down(void **state)
 	assert_true(after.up);
 	assert_int_equal(after.downs - before.downs, 1);
 
-	/* At the other end: up, without a carrier. */
+	/* The peer is set down: up, without a carrier. */
 	ip("link set vb down");
 	after = now(&n);
 	assert_false(after.error || after.up);
@@ -62,7 +62,7 @@ static void a_link_that_goes_down(void **state)
 	ip("link set vb up");
 	assert_true(now(&n).up);
 	assert_int_equal(now(&n).downs - before.downs, 2);
-	/* What happens to others is not told of it. */
+	/* Changes of other interfaces do not count. */
 	ip("link set vc down");
 	assert_int_equal(now(&n).downs - before.downs, 2);
 	nic_close(&n);
@@ -87,7 +87,7 @@ static void look(const struct nic *n, int times)
 	assert_int_equal(now(n).error, times ? -ENODEV : 0);
 }
 
-static char changes[16]; /* u and d */
+static char changes[16]; /* 'u' for each up, 'd' for each down */
 
 static void on_change(void *context, bool up)
 {
@@ -95,7 +95,7 @@ static void on_change(void *context, bool up)
 	strcat(changes, up ? "u" : "d");
 }
 
-/* The kernel leaves it to a worker to say that a carrier came or went, which takes a second at most. */
+/* A kernel worker reports carrier changes, up to a second late. */
 static void look_until(struct link_watch *w, const char *expected)
 {
 	for (int i = 0; i < 500 && strcmp(changes, expected); i++) {
@@ -105,7 +105,7 @@ static void look_until(struct link_watch *w, const char *expected)
 	assert_string_equal(changes, expected);
 }
 
-static void a_link_that_changes_is_told(void **state)
+static void a_link_that_changes_is_reported(void **state)
 {
 	struct nic n;
 
@@ -129,7 +129,7 @@ static void a_link_that_changes_is_told(void **state)
 	/* Up, without a carrier. */
 	ip("link set vb down");
 	look_until(&w, "dud");
-	/* As it is when it is first looked at, nothing changed. */
+	/* The first call records the state and reports no change. */
 	w.seen = LINK_NOT_SEEN;
 	link_look(&w);
 	assert_string_equal(changes, "dud");
@@ -154,14 +154,14 @@ static void an_interface_that_is_gone(void **state)
 	look(&n, 0);
 	ip("link del renamed");
 	look(&n, 1);
-	/* Another one of that name is another one. */
+	/* A new interface of the same name is another interface. */
 	ip("link add va type veth peer name vb");
 	look(&n, 1);
 	nic_close(&n);
 
 	other = opened("vc");
 	look(&other, 0);
-	assert_int_equal(unshare(CLONE_NEWNET), 0); /* the socket for ioctls stays where it is */
+	assert_int_equal(unshare(CLONE_NEWNET), 0); /* the socket for ioctls stays in the previous namespace */
 	assert_false(is_gone(&other, &r));
 	nic_close(&other);
 }
@@ -171,7 +171,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_netlink_that_fails),
 		IN_NAMESPACE(a_link_that_goes_down),
-		IN_NAMESPACE(a_link_that_changes_is_told),
+		IN_NAMESPACE(a_link_that_changes_is_reported),
 		IN_NAMESPACE(an_interface_that_is_gone),
 	};
 

@@ -95,7 +95,7 @@ static void *place(struct log *l, uint64_t capacity, bool circular, bool full)
 
 	assert_non_null(memory);
 	memset(l, 0xa5, sizeof(*l));
-	log_place(l, memory, capacity, circular, full);
+	log_assign(l, memory, capacity, circular, full);
 	assert_int_equal(l->record_bytes, kept_bytes(full));
 	assert_int_equal(l->capacity, capacity);
 	assert_int_equal(log_ready(l), 0);
@@ -164,7 +164,7 @@ static void a_log_without_room(void **state)
 	for (int kind = 0; kind < 4; kind++) {
 		struct log l;
 
-		log_place(&l, NULL, 0, kind & 1, kind & 2);
+		log_assign(&l, NULL, 0, kind & 1, kind & 2);
 		assert_false(log_add(&l, &s));
 		assert_int_equal(l.left_out, 1);
 		assert_int_equal(l.added, 0);

@@ -1,4 +1,4 @@
-/* build: wraps=pthread_create,unshare sources=host/process/memory.c,host/process/watch.c libs=-lpthread */
+/* build: wraps=pthread_create,unshare sources=host/process/memory.c,host/process/worker.c libs=-lpthread */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The measuring thread: where it runs, what is its own, who takes signals, and how both threads end. */
 #include "host/process/loop.c"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: wraps=ioctl,genl_ctrl_resolve,nl_connect sources=host/nic/nic_abilities.c,host/nic/nic_address.c,host/nic/nic_names.c,host/nic/nic_netlink.c,host/nic/nic_share.c,host/nic/nic_stamp.c,host/nic/nic_lower.c libs=-lnl-3 -lnl-genl-3 */
-/* nic.c against a fake NIC behind ioctl, and, as root, against the real kernel in a network namespace of its own. */
+/* nic.c against a simulated NIC behind ioctl, and, as root, against the real kernel in a new network namespace. */
 #include "host/nic/nic.c"
 
 #include "golden.h"
@@ -10,7 +10,7 @@
 
 /* ---- A fake NIC ------------------------------------------------------------------------------------------------ */
 
-/* What the driver says of the link counts; the flag, which comes late, only where it says nothing. */
+/* ETHTOOL_GLINK decides; IFF_RUNNING, which is late, decides only where the driver does not report the link. */
 static void test_find(void **state)
 {
 	char mac[NIC_MAC_BYTES] = "kept";
@@ -31,7 +31,7 @@ static void test_find(void **state)
 	assert_int_equal(n.flags & IFF_UP, 0);
 	assert_int_equal(n.mtu, 1500);
 	assert_string_equal(n.driver, "fake");
-	/* The kernel's field need not be ended. */
+	/* The kernel may fill the field without a terminating 0. */
 	assert_string_equal(n.bus, "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb");
 	assert_false(nic_has_carrier(&n));
 	fake_nic.no_link = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: wraps=ioctl,genl_ctrl_resolve,nl_connect sources=host/nic/nic.c,host/nic/nic_address.c,host/nic/nic_names.c,host/nic/nic_netlink.c,host/nic/nic_share.c,host/nic/nic_stamp.c,host/nic/nic_lower.c libs=-lnl-3 -lnl-genl-3 */
-/* nic_abilities.c: messages built by hand, whole and broken, and, as root, the real kernel's. */
+/* nic_abilities.c: constructed messages, valid and invalid, and, as root, replies of the real kernel. */
 #include "host/nic/nic_abilities.c"
 
 #include "util.h"
@@ -8,7 +8,7 @@
 #include "nic_bench.h"
 #include "nic_namespace.h"
 
-/* ---- TSINFO messages, built by hand ---------------------------------------------------------------------------- */
+/* ---- Constructed TSINFO messages ------------------------------------------------------------------------------- */
 
 static struct nl_msg *tsinfo_begin(int command)
 {
@@ -34,7 +34,7 @@ static void put_bitset(struct nl_msg *m, int type, const void *value, int bytes)
 	nla_nest_end(m, nest);
 }
 
-/* Parses a copy of exactly the message's size, so that the sanitizer sees a step over its end. */
+/* Parses a copy of exactly the size of the message, so that ASan detects a read beyond its end. */
 static bool parse(struct nl_msg *m, struct nic_abilities *can)
 {
 	uint8_t *copy = util_exact(nlmsg_hdr(m), nlmsg_hdr(m)->nlmsg_len);
@@ -59,7 +59,7 @@ static void test_tsinfo_full(void **state)
 	put_bitset(m, ETHTOOL_A_TSINFO_TX_TYPES, &(uint32_t){ 3 }, 4);
 	put_bitset(m, ETHTOOL_A_TSINFO_RX_FILTERS, &(uint32_t){ 0x8003 }, 4);
 	nla_put_u32(m, ETHTOOL_A_TSINFO_PHC_INDEX, 4);
-	nla_put_u32(m, 8, 1); /* HWTSTAMP_SOURCE: newer than this program */
+	nla_put_u32(m, 8, 1); /* HWTSTAMP_SOURCE, an attribute of newer kernels */
 	nla_put_u32(m, 200, 1);
 	assert_true(parse(m, &can));
 	assert_int_equal(can.stamping, 0x5f);
@@ -134,7 +134,7 @@ static void test_tsinfo_verbose_bitset(void **state)
 	nla_put_u32(m, ETHTOOL_A_BITSET_BITS_BIT, 1);
 	nla_nest_end(m, bits);
 	nla_nest_end(m, nest);
-	assert_false(parse(m, &can)); /* not what was asked for: the ioctl knows */
+	assert_false(parse(m, &can)); /* not the requested reply: the ioctl is used instead */
 }
 
 static void test_tsinfo_random(void **state)
@@ -161,7 +161,7 @@ static void test_tsinfo_random(void **state)
 	assert_in_range(good, 100, 19900); /* the mutations reach both outcomes */
 }
 
-/* ---- Stamps as the driver counts them -------------------------------------------------------------------------- */
+/* ---- The driver's counters of timestamps ----------------------------------------------------------------------- */
 
 static struct nlattr *stamp_stats_begin(struct nl_msg **m)
 {
@@ -169,7 +169,7 @@ static struct nlattr *stamp_stats_begin(struct nl_msg **m)
 	return nla_nest_start(*m, TSINFO_STATS);
 }
 
-/* From a copy of its own length, so that ASan sees what is read behind it. */
+/* Reads a copy of exactly its length, so that ASan detects a read beyond its end. */
 static struct nic_stamp_counts stamp_counts(struct nl_msg *m)
 {
 	struct nic_stamp_counts counts = { .has = 0 };
@@ -192,14 +192,14 @@ static void test_stamp_counts(void **state)
 	nla_put_u64(m, TS_STAT_TX_PKTS, 0x500000001);
 	nla_put_u32(m, TS_STAT_TX_LOST, 0xfffffffe);
 	nla_put_u32(m, TS_STAT_TX_ERR, 3);
-	nla_put_u32(m, TS_STAT_TX_ERR + 1, 99); /* what later kernels tell more */
+	nla_put_u32(m, TS_STAT_TX_ERR + 1, 99); /* an attribute of later kernels */
 	nla_nest_end(m, nest);
 	counts = stamp_counts(m);
 	assert_int_equal(counts.sent, 0x500000001);
 	assert_int_equal(counts.lost, 0xfffffffe);
 	assert_int_equal(counts.errors, 3);
 	assert_int_equal(counts.has, 7);
-	/* Not counted is not 0. */
+	/* A counter that is not reported is not 0. */
 	nest = stamp_stats_begin(&m);
 	nla_put_u32(m, TS_STAT_TX_LOST, 0);
 	nla_nest_end(m, nest);
@@ -227,7 +227,7 @@ static void test_stamp_counts_of_other_lengths(void **state)
 	}
 }
 
-/* veth counts none; the request itself is one that the kernel takes. */
+/* veth has no counters, but the kernel accepts the request. */
 static void test_kernel_counts_no_stamps(void **state)
 {
 	struct nic_stamp_counts counts = { .has = 7 };

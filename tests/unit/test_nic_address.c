@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: wraps=ioctl,genl_ctrl_resolve,nl_connect sources=host/nic/nic.c,host/nic/nic_abilities.c,host/nic/nic_names.c,host/nic/nic_share.c,host/nic/nic_stamp.c,host/nic/nic_lower.c libs=-lnl-3 -lnl-genl-3 */
-/* nic_address.c and the netlink that it asks by: one that fails, and, as root, the real kernel's. */
+/* nic_address.c with a netlink that fails, and, as root, with the real kernel. */
 #include "host/nic/nic_address.c"
 #include "host/nic/nic_netlink.c"
 
@@ -45,7 +45,7 @@ static int never(struct nl_msg *m, void *context)
 static void test_netlink_silent(void **state)
 {
 	struct nl_sock *s = nic_netlink_open(NETLINK_ROUTE);
-	struct nl_msg *m = nlmsg_alloc_simple(NLMSG_NOOP, 0); /* the kernel answers nothing to it */
+	struct nl_msg *m = nlmsg_alloc_simple(NLMSG_NOOP, 0); /* the kernel does not reply to it */
 	int64_t began_ns = clock_read_ns(CLOCK_MONOTONIC);
 
 	(void)state;
@@ -86,7 +86,7 @@ static void test_kernel_own_address(void **state)
 
 	(void)state;
 	make_links();
-	/* With this route even the address of the other interface looks reachable through va. */
+	/* By this route even the address of the other interface is reachable through va. */
 	ip("route add default via 10.77.1.2 dev va");
 	n = opened("va");
 	for (const char *const *a = own; *a; a++) {
@@ -226,8 +226,8 @@ static void test_kernel_own(void **state)
 	assert_int_equal(check_own(&n, "10.77.1.1"), 0);
 	assert_int_equal(check_own(&n, "10.77.1.9"), 0);
 	assert_int_equal(check_own(&n, "10.77.5.1"), 0);
-	assert_int_equal(check_own(&n, "10.77.5.2"), -EADDRNOTAVAIL); /* of who is at the other end */
-	assert_int_equal(check_own(&n, "10.77.2.1"), -EADDRNOTAVAIL); /* of another interface */
+	assert_int_equal(check_own(&n, "10.77.5.2"), -EADDRNOTAVAIL); /* the address of the peer */
+	assert_int_equal(check_own(&n, "10.77.2.1"), -EADDRNOTAVAIL); /* an address of another interface */
 	golden_line(said);
 	assert_int_equal(nic_check_own(&n, &none), 0);
 	nic_close(&n);
@@ -271,10 +271,10 @@ static void test_kernel_route_of_ipv6(void **state)
 	assert_true(nic_reaches(n.index, &(const union address){ .in6 = address_of("2001:db8:9::1").in6 }));
 	nic_close(&n);
 	n = opened("vc");
-	const union address there = address_of("2001:db8:9::1"), near = address_of("2001:db8:2::7"),
+	const union address remote = address_of("2001:db8:9::1"), near = address_of("2001:db8:2::7"),
 				    all = address_of("ff02::1"),
 			    ipv4 = address_of("10.77.2.9"), far = address_of("10.99.2.9");
-	assert_false(nic_reaches(n.index, &there) || nic_reaches(n.index, &all) || nic_reaches(n.index, &far));
+	assert_false(nic_reaches(n.index, &remote) || nic_reaches(n.index, &all) || nic_reaches(n.index, &far));
 	assert_true(nic_reaches(n.index, &near) && nic_reaches(n.index, &ipv4));
 	nic_close(&n);
 	assert_int_equal(lowest_free_fd(), fd);
@@ -298,7 +298,7 @@ static void test_kernel_no_host_of_ipv6(void **state)
 		assert_int_equal(check(&n, *a), -EADDRNOTAVAIL);
 		golden_line(said);
 	}
-	/* Its own on this link; on another the same address is somebody else's. */
+	/* The host's own address on this link; on another link the same address belongs to another host. */
 	ip("address add fe80::5 dev va nodad");
 	assert_int_equal(check(&n, "fe80::5"), -EADDRNOTAVAIL);
 	nic_close(&n);
@@ -317,7 +317,7 @@ static bool is_first(const union address *a, const char *text)
 	return a->any.sa_family == want.any.sa_family && same_octets(a, &want);
 }
 
-/* One beyond the link is better, and a tentative one the last. */
+/* A wider scope ranks above link-local, and a tentative address ranks last. */
 static void test_kernel_first_addresses(void **state)
 {
 	struct nic n;

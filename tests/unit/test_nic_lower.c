@@ -1,6 +1,6 @@
 /* build: wraps=nic_netlink_ask sources=host/nic/nic_netlink.c libs=-lnl-3 */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What an interface stands on: answers as the kernel gives them. The kernel's own are in the lab (test_lower.sh). */
+/* Lower device of an interface, with simulated replies. The lab tests it with the kernel (test_lower.sh). */
 #include "host/nic/nic_lower.c"
 
 #include "golden.h"
@@ -8,14 +8,14 @@
 /* ---- A kernel with a few interfaces ------------------------------------------------------------------------------ */
 
 static struct fake {
-	const char *kind; /* NULL: it says nothing of it */
-	int link, active; /* 0: it does not tell */
+	const char *kind; /* NULL: not reported */
+	int link, active; /* 0: not reported */
 	bool elsewhere; /* the link is in another namespace */
 	struct ifla_vlan_qos_mapping map[NIC_EGRESS_MAX + 4];
 	int maps;
 } fake[12]; /* by index */
 
-static int refuse; /* of this index */
+static int refuse; /* index for which the request fails */
 
 static void put_kind(struct nl_msg *m, const struct fake *f)
 {
@@ -74,7 +74,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-/* ---- Who stamps -------------------------------------------------------------------------------------------------- */
+/* ---- The interface whose NIC stamps ------------------------------------------------------------------------------ */
 
 static int stamper_of(int index)
 {
@@ -87,7 +87,7 @@ static void its_own_nic(void **state)
 {
 	(void)state;
 	assert_int_equal(stamper_of(3), 3);
-	/* A veth has a link too. */
+	/* A veth has IFLA_LINK too. */
 	fake[3].link = 4;
 	assert_int_equal(stamper_of(3), 3);
 }
@@ -103,22 +103,22 @@ static void a_vlan_and_a_bond(void **state)
 	fake[7] = (struct fake){ .kind = "vlan", .link = 6 };
 	fake[8] = (struct fake){ .kind = "vlan", .link = 7 };
 	assert_int_equal(stamper_of(8), 3);
-	/* Nobody sends. */
+	/* The bond has no active member. */
 	fake[6].active = 0;
 	assert_int_equal(stamper_of(6), 0);
 	assert_int_equal(stamper_of(8), 0);
 }
 
-static void what_cannot_be_told(void **state)
+static void what_cannot_be_reported(void **state)
 {
 	(void)state;
-	/* Its index is one of that namespace, and here of another interface. */
+	/* The index counts in the other namespace; here it is another interface. */
 	fake[5] = (struct fake){ .kind = "vlan", .link = 2, .elsewhere = true };
 	assert_int_equal(stamper_of(5), 0);
 	fake[5].elsewhere = false;
 	refuse = 2;
 	assert_int_equal(stamper_of(5), 0);
-	/* A ring, which the kernel has not. */
+	/* A loop, which the kernel does not allow. */
 	fake[9] = (struct fake){ .kind = "vlan", .link = 10 };
 	fake[10] = (struct fake){ .kind = "vlan", .link = 9 };
 	assert_int_equal(stamper_of(9), 0);
@@ -142,12 +142,12 @@ static void a_priority_by_the_egress_map(void **state)
 				 .map = { { 6, 3 }, { 2, 5 }, { 9, 3 }, { 1, 3 } } };
 	assert_int_equal(chosen(3), 1);
 	assert_int_equal(chosen(5), 2);
-	/* What is not in the map. */
+	/* A priority that is not in the map. */
 	assert_int_equal(chosen(0), 0);
 	fake[5].map[0] = (struct ifla_vlan_qos_mapping){ 0, 3 };
 	assert_int_equal(chosen(3), 0);
 	assert_int_equal(chosen(0), 3);
-	/* Classes of the queues (tc) are priorities too, of 32 bits. */
+	/* Class ids of tc are 32-bit priorities too. */
 	fake[5].map[1].from = 0x80010002;
 	assert_int_equal(chosen(5), 0x80010002);
 	fake[5].maps = 0;
@@ -204,7 +204,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(its_own_nic, set_up),
 		cmocka_unit_test_setup(a_vlan_and_a_bond, set_up),
-		cmocka_unit_test_setup(what_cannot_be_told, set_up),
+		cmocka_unit_test_setup(what_cannot_be_reported, set_up),
 		cmocka_unit_test_setup(a_priority_by_the_egress_map, set_up),
 		cmocka_unit_test_setup(none_is_asked_for, set_up),
 		cmocka_unit_test_setup(more_than_there_is_room_for, set_up),

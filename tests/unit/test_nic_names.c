@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: wraps= sources= libs= */
-/* nic_names.c: every name, and numbers without one. */
+/* nic_names.c: every name, and numbers without a name. */
 #include "host/nic/nic_names.c"
 
 #include "util.h"
@@ -11,7 +11,7 @@ static void test_names(void **state)
 
 	(void)state;
 	names_of(filter_names, COUNT(filter_names), UINT32_MAX, text);
-	assert_string_equal(text + strlen(text) - 8, " ntp-all"); /* all fit */
+	assert_string_equal(text + strlen(text) - 8, " ntp-all"); /* the buffer holds all names */
 	assert_string_equal(names_of(filter_names, COUNT(filter_names), 0, text), "nothing");
 	assert_string_equal(names_of(filter_names, COUNT(filter_names), 1U << 16 | 1U << 31, text), "nothing");
 	assert_string_equal(names_of(filter_names, COUNT(filter_names), 1U << 15 | 1, text), "none ntp-all");

@@ -1,6 +1,6 @@
 /* build: sources= libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which ptp4l has our interface and our domain: by what it finds in a made up /proc. */
+/* Detection of a ptp4l with the interface and the domain of rant, in a simulated /proc. */
 #include "host/nic/nic_ptp4l.c"
 
 #include "golden.h"
@@ -33,7 +33,7 @@ static int setup(void **state)
 	(void)state;
 	assert_non_null(mkdtemp(folder));
 	proc = folder;
-	make_folder("self"); /* no process */
+	make_folder("self"); /* not a process */
 	make_folder("7");
 	make_folder("7/cwd");
 	make_folder("7/root");
@@ -53,7 +53,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Its arguments, each with a 0 behind it; its configuration; the domain that is ours. Is it refused? */
+/* Arguments of ptp4l, each terminated by a 0; its configuration; domain of rant; whether the run is refused. */
 static const struct {
 	const char *arguments;
 	size_t bytes;
@@ -62,16 +62,16 @@ static const struct {
 	bool refused;
 } cases[] = {
 #define ARGUMENTS(text) (text), sizeof(text)
-	{ ARGUMENTS("ptp4l\0-i\0eth0"), "", 0, true }, /* 0 is its default */
+	{ ARGUMENTS("ptp4l\0-i\0eth0"), "", 0, true }, /* 0 is the default of ptp4l */
 	{ ARGUMENTS("ptp4l\0-i\0eth0"), "", 127, false },
 	{ ARGUMENTS("ptp4l\0-ieth0\0-m"), "", 0, true },
 	{ ARGUMENTS("ptp4l\0-2mi\0eth0"), "", 0, true },
 	{ ARGUMENTS("ptp4l\0-i\0eth1\0-i\0eth0"), "", 0, true },
 	{ ARGUMENTS("ptp4l\0-i\0eth01"), "", 0, false },
-	{ ARGUMENTS("ptp4l\0-p\0eth0"), "", 0, false }, /* a clock */
+	{ ARGUMENTS("ptp4l\0-p\0eth0"), "", 0, false }, /* -p takes a clock device */
 	{ ARGUMENTS("ptp4l\0-p\0-i\0eth0"), "", 0, false },
 	{ ARGUMENTS("ptp4l\0eth0"), "", 0, false },
-	{ ARGUMENTS("ptp4l\0-m\0-i"), "", 0, false }, /* cut off */
+	{ ARGUMENTS("ptp4l\0-m\0-i"), "", 0, false }, /* -i without a value */
 	{ ARGUMENTS("ptp4l\0-i\0eth0\0--domainNumber=24"), "", 24, true },
 	{ ARGUMENTS("ptp4l\0-i\0eth0\0--domainNumber\00024"), "", 24, true },
 	{ ARGUMENTS("ptp4l\0-i\0eth0\0--domainNumber=24"), "", 0, false },
@@ -109,7 +109,7 @@ static void each_case(void **state)
 	}
 }
 
-/* Another program with such arguments; one in another namespace; one that has just ended. */
+/* Another program with such arguments; a ptp4l in another namespace; a ptp4l that has just ended. */
 static void nobody_else(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: wraps=ioctl,fcntl,genl_ctrl_resolve,nl_connect sources=host/nic/nic.c,host/nic/nic_abilities.c,host/nic/nic_address.c,host/nic/nic_names.c,host/nic/nic_netlink.c,host/nic/nic_stamp.c,host/nic/nic_lower.c libs=-lnl-3 -lnl-genl-3 */
-/* nic_share.c: several rants on one fake NIC, in each order, with files and programs that are in the way. */
+/* nic_share.c: several rants on one simulated NIC, ending in each order, with foreign files and programs. */
 #include "host/nic/nic_share.c"
 
 #include <signal.h>
@@ -31,7 +31,7 @@ static const char *share_file(void)
 	return path;
 }
 
-static bool unlink_before_lock; /* once */
+static bool unlink_before_lock; /* at the next lock only */
 
 int __real_fcntl(int fd, int command, ...);
 int __wrap_fcntl(int fd, int command, ...);
@@ -85,7 +85,7 @@ static struct nic stamping_for(enum transport_kind transport)
 	return n;
 }
 
-/* Each widens what the one before has set; whoever ends first, the last one puts back what the first one found. */
+/* Each rant widens the filter; in each order of ending, the last rant restores the setting that the first found. */
 static void test_shared_by_several_transports(void **state)
 {
 	static const int orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
@@ -108,14 +108,14 @@ static void test_shared_by_several_transports(void **state)
 		assert_setting("the third", all_on);
 		for (int k = 0; k < 2; k++) {
 			nic_close(&n[orders[i][k]]);
-			assert_setting("one has ended", all_on);
+			assert_setting("the first has ended", all_on);
 		}
 		nic_close(&n[orders[i][2]]);
 		assert_setting("all have ended", s.found);
 	}
 }
 
-/* Whoever ends first, the last one puts back what the first one found. */
+/* In each order of ending, the last rant restores the setting that the first rant found. */
 static void test_shared_in_each_order(void **state)
 {
 	static const int orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
@@ -134,7 +134,7 @@ static void test_shared_in_each_order(void **state)
 		assert_int_equal(fake.sets, 1);
 		for (int k = 0; k < 2; k++) {
 			nic_close(&n[orders[i][k]]);
-			assert_setting("one has ended", all_on);
+			assert_setting("the first has ended", all_on);
 		}
 		nic_close(&n[orders[i][2]]);
 		assert_setting("all have ended", full.found);
@@ -164,7 +164,7 @@ static void test_shared_one_after_another(void **state)
 	assert_false(has_share_file());
 }
 
-/* What was on before is left on, and nothing is left in the folder; nor by a set that fails. */
+/* A setting that was on stays on, and no file is left in the folder, also after a request that fails. */
 static void test_nothing_to_share(void **state)
 {
 	static const struct script on = { .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .found = { 0, 1, 1 } };
@@ -188,7 +188,7 @@ static void test_nothing_to_share(void **state)
 	nic_close(&a);
 }
 
-/* Another program takes the NIC from the first; the second rant takes it again, and each is by itself. */
+/* Another program changes the setting of the first rant; the second sets it again, and they do not share it. */
 static void test_shared_and_lost(void **state)
 {
 	static const int ptp[3] = { 0, 1, 12 };
@@ -207,7 +207,7 @@ static void test_shared_and_lost(void **state)
 	assert_false(has_share_file());
 }
 
-/* A rant that was killed: its lock goes with it, its file says nothing any more. */
+/* A rant that was killed: the kernel drops its lock, and the content of its file is ignored. */
 static void test_shared_with_a_dead_one(void **state)
 {
 	struct nic a, b;
@@ -225,7 +225,7 @@ static void test_shared_with_a_dead_one(void **state)
 	close(a.control_fd);
 }
 
-/* A link, or a file of somebody else: not touched, and no sharing. */
+/* A symbolic link, or a file of another user: not touched, and the NIC is not shared. */
 static void test_no_file_to_share(void **state)
 {
 	char target[200];
@@ -267,7 +267,7 @@ static void test_a_file_of_somebody_else(void **state)
 	assert_true(has_share_file());
 }
 
-/* The last rant goes between our open and our lock. */
+/* The last rant unlinks the file between open(2) and the lock of this rant. */
 static void test_a_file_that_is_just_gone(void **state)
 {
 	struct nic a, b;
@@ -280,12 +280,12 @@ static void test_a_file_that_is_just_gone(void **state)
 	b = stamping();
 	assert_true(b.changed);
 	nic_close(&a);
-	assert_setting("one has ended", all_on);
+	assert_setting("the first has ended", all_on);
 	nic_close(&b);
 	assert_setting("both have ended", full.found);
 }
 
-/* Each has let go before either looks whether it is alone. */
+/* Both rants drop their lock before either checks whether it is alone. */
 static void test_both_end_at_once(void **state)
 {
 	struct nic a, b;
@@ -303,7 +303,7 @@ static void test_both_end_at_once(void **state)
 	nic_close(&b);
 }
 
-/* Another is just about to set the NIC: it is waited for. */
+/* Another rant is setting the NIC: this rant waits. */
 static void test_shared_with_a_slow_one(void **state)
 {
 	const struct timespec slow = { .tv_nsec = 60 * NS_PER_MS };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: wraps=ioctl,genl_ctrl_resolve,nl_connect sources=host/nic/nic.c,host/nic/nic_address.c,host/nic/nic_names.c,host/nic/nic_netlink.c,host/nic/nic_share.c,host/nic/nic_lower.c libs=-lnl-3 -lnl-genl-3 */
-/* nic_stamp.c against NICs that follow a script, and, as root, against the real kernel. */
+/* nic_stamp.c against scripted NICs, and, as root, against the real kernel. */
 #include "host/nic/nic_abilities.c"
 #include "host/nic/nic_stamp.c"
 
@@ -9,7 +9,7 @@
 #include "nic_bench.h"
 #include "nic_namespace.h"
 
-/* ---- Scripts: a NIC, what nic_stamp() makes of it, what nic_restore() leaves ----------------------------------- */
+/* ---- Scripts: a NIC, its setting after nic_stamp(), its setting after nic_restore() ----------------------------- */
 
 static const struct script scripts[] = {
 	{ .name = "stamp: full NIC is set and restored",
@@ -114,7 +114,7 @@ static void test_script(void **state)
 	assert_setting("restored", s->restored);
 	assert_false(n.changed);
 
-	/* Once more must do nothing, even when the NIC looks again as we had left it. */
+	/* A second call does nothing, even if the NIC has again the setting that nic_stamp() made. */
 	int ioctls = fake_nic.gets + fake.sets;
 
 	memcpy(fake_nic.setting, n.set, sizeof(fake_nic.setting));
@@ -166,7 +166,7 @@ static void test_signal_while_setting(void **state)
 	assert_setting("closed", full.found);
 }
 
-/* ---- PTP: the narrowest filter that stamps it, and what was stamped before -------------------------------------- */
+/* ---- PTP: the narrowest filter that stamps it and all that was stamped before ------------------------------------ */
 
 #define F(name) BIT(HWTSTAMP_FILTER_PTP_V2_##name)
 #define SET(name) HWTSTAMP_FILTER_PTP_V2_##name
@@ -174,7 +174,7 @@ static void test_signal_while_setting(void **state)
 static const struct ptp_case {
 	struct options o;
 	uint32_t filters;
-	int found, set; /* filters; set -1: the setting that was found stays */
+	int found, set; /* receive filters; set -1: the setting is not changed */
 } ptp_cases[] = {
 	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_EVENT) | F(EVENT) | NONE_ALL, 0,
 	  SET(L4_EVENT) },
@@ -184,13 +184,13 @@ static const struct ptp_case {
 	  SET(L4_SYNC) },
 	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_SYNC }, F(L2_SYNC) | F(SYNC) | F(EVENT), 0, SET(SYNC) },
 	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(EVENT), 0, SET(EVENT) },
-	/* A reflector answers either type, if it can. */
+	/* A reflector replies to both types, if a filter stamps both. */
 	{ { .role = ROLE_REFLECT, .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_SYNC },
 	  F(L4_SYNC) | F(L4_DELAY_REQ) | F(EVENT), 0,
 	  SET(EVENT) },
 	{ { .role = ROLE_REFLECT, .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_SYNC }, F(L4_SYNC) | F(L2_EVENT), 0,
 	  SET(L4_SYNC) },
-	/* What is set stays if it is wide enough, and else is part of what is set. */
+	/* A setting that is wide enough stays; otherwise the new filter includes it. */
 	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_EVENT) | F(EVENT) | NONE_ALL,
 	  HWTSTAMP_FILTER_ALL, -1 },
 	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L4_EVENT) | F(EVENT), SET(EVENT), -1 },
@@ -206,9 +206,9 @@ static const struct ptp_case {
 	  SET(EVENT) },
 	{ { .role = ROLE_REFLECT, .transport = TRANSPORT_L2, .ptp_type = PTP_TYPE_SYNC }, F(L2_SYNC) | F(L2_DELAY_REQ),
 	  0, SET(L2_SYNC) },
-	/* A filter of a kernel that is newer than this. */
+	/* A filter of a newer kernel. */
 	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_SYNC }, F(L4_EVENT) | F(EVENT), 99, SET(L4_EVENT) },
-	/* Listed or not, "all" is tried where nothing else would do. */
+	/* Listed or not, "all" is tried where no listed filter suffices. */
 	{ { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ }, F(L2_EVENT), 0, HWTSTAMP_FILTER_ALL },
 	{ { .transport = TRANSPORT_UDP }, F(EVENT), SET(EVENT), HWTSTAMP_FILTER_ALL },
 	{ { .transport = TRANSPORT_ICMP }, F(EVENT), SET(EVENT), HWTSTAMP_FILTER_ALL },
@@ -235,7 +235,7 @@ static void test_ptp_filters(void **state)
 	}
 }
 
-/* It takes what was asked for, and grants a filter that does not stamp our packets; or it refuses. */
+/* The driver accepts the request but grants a filter that does not stamp these packets; or it refuses. */
 static void test_ptp_refused(void **state)
 {
 	static const struct options ptp = { .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_DELAY_REQ };
@@ -262,7 +262,7 @@ static void test_ptp_refused(void **state)
 	golden_line(said);
 	nic_close(&n);
 
-	/* Of two that would do the one with IP; nothing stamps echoes that does not stamp all. */
+	/* Of two possible transports the IP transport is named; only "all" stamps ICMP echoes. */
 	for (int i = 0; i < 2; i++) {
 		fake_on(&both);
 		assert_int_equal(nic_open(&n, "fake0"), 0);

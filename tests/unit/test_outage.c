@@ -1,4 +1,4 @@
-/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_there,clock_peer_back,pmc_begin,pmc_end,pmc_account sources=@loop libs=-lm */
+/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_forward,clock_peer_backward,pmc_begin,pmc_end,pmc_account sources=@loop libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* For how long nothing answered, in the loop of the emitter; and the end of both loops when the interface is gone. */
 #include "exchange_bench.h"
@@ -28,7 +28,7 @@ static void what_is_answered_is_no_outage(void **state)
 {
 	(void)state;
 	bench_start(ROLE_EMIT, SOURCE_KERNEL);
-	/* Nor is a stamp that never came, a reply that came twice or one that took long. */
+	/* A missing timestamp, a duplicated reply or a late reply is not an outage either. */
 	SCRIPT({ 3, 0, TX_NONE, 0, 0 }, { 5, 0, RX, RX_ABSENT, 0 }, { 9, 0, LATENCY, TIMEOUT_NS / 2, 0 });
 	bench_run("all answered");
 	assert_int_equal(b.x.result.account.lost, 0);

@@ -1,6 +1,6 @@
 /* build: wraps=clock_nanosleep,clock_gettime sources=measure/pace.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Slots, over days of a clock that the tests move, and sleeping that is late by what they say. */
+/* Slots over days of a simulated clock, and sleeps with simulated wake-up latency. */
 #include "measure/pace.h"
 
 #include "util.h"
@@ -51,7 +51,7 @@ static struct pace begun(int64_t interval_ns, int64_t jitter_percent, bool poiss
 
 /* ---- Slots ------------------------------------------------------------------------------------------------------- */
 
-/* Each exchange takes another part of its slot, and each probe leaves a little late. */
+/* Each exchange takes another fraction of its slot, and each probe leaves a little late. */
 static void nothing_drifts_in_days(void **state)
 {
 	struct pace p = begun(333 * NS_PER_MS, 0, false, 0);
@@ -66,7 +66,7 @@ static void nothing_drifts_in_days(void **state)
 	assert_int_equal(counter_get(&p.missed), 0);
 }
 
-/* A slot is kept as long as the next one is not due. */
+/* A slot is kept until the next slot is due. */
 static void what_is_not_kept_is_missed(void **state)
 {
 	static const struct {
@@ -83,7 +83,7 @@ static void what_is_not_kept_is_missed(void **state)
 		assert_int_equal(pace_take(&p, at_ns), at_ns - rows[i].late_us * NS_PER_US);
 		assert_int_equal(counter_get(&p.missed), rows[i].missed);
 		assert_int_equal(counter_get(&p.slots), rows[i].missed + 2);
-		/* Nothing is sent behind the others. */
+		/* No probe is sent after its slot. */
 		assert_true(p.due_ns > at_ns);
 		assert_int_equal((p.due_ns - BEGIN_NS) % NS_PER_MS, 0);
 	}
@@ -208,7 +208,8 @@ static void a_signal_ends_a_sleep(void **state)
 	assert_int_equal(p.margin_ns, margin_ns);
 }
 
-/* Whatever sleeping is late by, after a few times the probe is in time, and what is left to spin is not much more. */
+/* With any wake-up latency the probe is in time after a few sleeps, and the remaining spin is little
+ * longer. */
 static void the_margin_is_learnt(void **state)
 {
 	static const int64_t lates_us[] = { 0, 5, 60, 200, 1000 };
@@ -232,7 +233,7 @@ static void the_margin_is_learnt(void **state)
 	}
 }
 
-/* What is that late is no sleep, and is not waited for all the time. */
+/* Such a late wake-up is an outlier, and is not waited for all the time. */
 static void the_margin_has_an_end(void **state)
 {
 	struct pace p = due_in(100 * NS_PER_MS);

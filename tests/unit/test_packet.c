@@ -1,11 +1,11 @@
 /* build: wraps= sources=wire/tlv*.c,wire/hmac.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* STAMP packets against the RFC's figures and the vectors: the base, and whole packets there and back. */
+/* STAMP packets against the RFC's figures and the vectors: the base, and whole packets in both directions. */
 #include "wire/packet.c"
 
 #include "packet_bench.h"
 
-/* Times come back modulo 2^32 seconds, since that is what both formats carry. */
+/* Times are decoded modulo 2^32 seconds, the range of both formats. */
 #define ERA_NS ((1LL << 32) * NS_PER_S)
 
 static void make_probe(uint8_t *packet, uint32_t seq, uint16_t ssid, int64_t t1_ns)
@@ -17,7 +17,7 @@ static void make_probe(uint8_t *packet, uint32_t seq, uint16_t ssid, int64_t t1_
 	packet_probe(packet, &plan, seq, t1_ns);
 }
 
-/* A request as an honest sender of any kind makes it: random fields, zeros or `padding` behind them. */
+/* A request of an honest sender of any kind: random fields, then zeros or `padding`. */
 static void make_request(uint8_t *packet, const struct kind *k, size_t bytes, const uint8_t *padding)
 {
 	uint8_t head[STAMP_AUTHENTICATED_BYTES] = { 0 };
@@ -84,7 +84,7 @@ static void vector_2_is_read(void **state)
 	assert_true(r.t3_ns == VECTOR_T1_NS + 200 * NS_PER_US);
 }
 
-/* Eight octets of zeros are no time, in either format; one that is not zero makes them one. */
+/* Eight zero octets mean no time, in either format; a non-zero octet makes a time. */
 static void a_reply_without_a_time(void **state)
 {
 	uint8_t bytes[STAMP_BASE_BYTES];
@@ -111,7 +111,7 @@ static void a_reply_without_a_time(void **state)
 	}
 }
 
-static void a_reply_without_tlvs_tells_nothing_of_them(void **state)
+static void a_reply_without_tlvs_prints_nothing_of_them(void **state)
 {
 	uint8_t bytes[STAMP_BASE_BYTES];
 	struct reply r;
@@ -120,7 +120,7 @@ static void a_reply_without_tlvs_tells_nothing_of_them(void **state)
 	memset(&r, 0xff, sizeof(r));
 	util_hex(bytes, sizeof(bytes), vector_2);
 	assert_int_equal(read_whole_reply(bytes, sizeof(bytes), NULL, &r), PACKET_GOOD);
-	assert_nothing_told(&r);
+	assert_nothing_reported(&r);
 	assert_false(r.tlv_unrecognized);
 	assert_false(r.tlv_malformed);
 	assert_false(r.tlv_integrity);
@@ -163,7 +163,7 @@ static void vector_4_is_verified_and_read(void **state)
 	assert_false(r.is_rant || r.wants_t2_user || r.wants_follow_ups);
 }
 
-/* Whatever the fields say: what is not verified is not looked at. */
+/* Whatever the fields contain: an unverified packet is not decoded. */
 static void one_wrong_bit_and_nothing_is_believed(void **state)
 {
 	const struct hmac *key = key_of(&authenticated_kind);
@@ -261,7 +261,7 @@ static void probe_octets(void **state)
 	(void)state;
 	util_hex(expected, sizeof(expected),
 		 "fffffffe 6553f100075bcd15 4001 1234 00000000000000000000000000000000000000000000000000000000");
-	memset(packet, 0xff, STAMP_BASE_BYTES); /* nothing of what was there before may leave the host */
+	memset(packet, 0xff, STAMP_BASE_BYTES); /* earlier contents of the buffer must not leave the host */
 	make_probe(packet, 0xfffffffe, 0x1234, VECTOR_T1_NS);
 	assert_memory_equal(packet, expected, sizeof(expected));
 	assert_int_equal(packet_read_request(packet, STAMP_BASE_BYTES, NULL, &r), PACKET_GOOD);
@@ -304,7 +304,7 @@ static void answer_and_check(const struct kind *k, const uint8_t *request, size_
 	struct reply read;
 	bool malformed;
 
-	memset(answered, 0xa5, whole); /* a short request leaves behind it what came before */
+	memset(answered, 0xa5, whole); /* a short request leaves earlier contents after it */
 	memcpy(answered, request, bytes);
 	assert_int_equal(packet_reply(answered, bytes, key, &a, &malformed), whole);
 	check_base(k, answered, request, bytes, &a);
@@ -343,7 +343,7 @@ static void request_of_length(const struct kind *k, size_t bytes, const uint8_t 
 		assert_int_equal(packet_read_request(request, bytes, key, &r), PACKET_GOOD);
 		assert_int_equal(r.seq, get32(request));
 		assert_int_equal(r.error_estimate, get16(request + k->estimate));
-		/* Shorter than STAMP there is no SSID, but TWAMP-Light padding, whatever it holds. */
+		/* A packet shorter than STAMP has no SSID but TWAMP-Light padding, whatever its contents. */
 		assert_int_equal(r.ssid, bytes < k->base ? 0 : get16(request + k->ssid));
 		answer_and_check(k, request, bytes);
 	}
@@ -363,8 +363,8 @@ static void requests_of_every_length(void **state)
 	request_of_length(*state, UDP_MAX_BYTES, ones);
 }
 
-/* Up to the Sender Error Estimate an answer of any kind of reflector has the same fields; what stands behind is looked
- * at as far as it is there. */
+/* Up to the Sender Error Estimate an answer of any kind of reflector has the same fields; later octets are
+ * used as far as they exist. */
 static void replies_of_every_length(void **state)
 {
 	uint8_t whole[200] = { 0 };
@@ -449,7 +449,8 @@ static void a_multiplier_of_0_is_malformed(void **state)
 	}
 }
 
-/* The reflector's own Error Estimate says how T2 and T3 are to be read, not the sender's that comes back beside it. */
+/* The reflector's own Error Estimate gives the format of T2 and T3, not the returned estimate of the
+ * sender. */
 static void each_side_has_its_own_format(void **state)
 {
 	const struct kind *k = *state;
@@ -511,7 +512,7 @@ static void an_authenticated_reply_has_zeros_where_they_must_be(void **state)
 	check_base(&authenticated_kind, answered, request, sizeof(request), &plain_answer);
 }
 
-/* ---- What was written comes back --------------------------------------------------------------------------------- */
+/* ---- Encoding and decoding --------------------------------------------------------------------------------------- */
 
 static struct packet_plan random_plan(const struct hmac *key)
 {
@@ -546,24 +547,24 @@ static struct answer random_answer(void)
 	};
 }
 
-static void check_told(const struct packet_plan *plan, const struct answer *a, const struct reply *r)
+static void check_reported(const struct packet_plan *plan, const struct answer *a, const struct reply *r)
 {
 	assert_int_equal(r->t2_method, plan->stages ? a->t2_method : 0);
 	assert_int_equal(r->t3_method, plan->stages ? a->t3_method : 0);
-	assert_int_equal(r->follow_up_told, plan->stages);
+	assert_int_equal(r->follow_up_reported, plan->stages);
 	assert_int_equal(r->follow_up_method, plan->stages ? a->follow_up_method : 0);
 	if (r->follow_up_method) {
 		assert_int_equal(r->follow_up_seq, a->follow_up_seq);
 		assert_true(r->follow_up_ns == a->follow_up_ns);
 	}
-	assert_int_equal(r->class_told, plan->class_of_service && a->tos_known);
-	if (r->class_told) {
+	assert_int_equal(r->class_reported, plan->class_of_service && a->tos_known);
+	if (r->class_reported) {
 		assert_int_equal(r->dscp, a->tos >> 2);
 		assert_int_equal(r->ecn, a->tos & 3);
 		assert_int_equal(r->reverse_dscp_refused, plan->dscp != a->tos >> 2);
 	}
-	assert_int_equal(r->software_told, plan->software);
-	assert_int_equal(r->discards_told, plan->software);
+	assert_int_equal(r->software_reported, plan->software);
+	assert_int_equal(r->discards_reported, plan->software);
 	assert_int_equal(r->discarded, plan->software ? (uint16_t)a->discarded : 0);
 	assert_int_equal(r->discard_reasons, plan->software ? a->discard_reasons : 0);
 	assert_int_equal(r->stateless, plan->software && a->stateless);
@@ -622,7 +623,7 @@ static void one_there_and_back(const struct kind *k, const struct hmac *key)
 	assert_int_equal(r.ttl, a.ttl);
 	assert_true(r.t2_ns == a.t2_ns);
 	assert_true(r.t3_ns == a.t3_ns);
-	check_told(&plan, &a, &r);
+	check_reported(&plan, &a, &r);
 	free(answered);
 	free(probe);
 }
@@ -682,7 +683,7 @@ static void replies_with_t2_of_0_are_recognised(void **state)
 	assert_int_equal(verdict_on_reply_with(*state, 2085978496 * NS_PER_S, 64, false), PACKET_IS_REPLY);
 }
 
-/* TWAMP-Light sends 41 at least: what is shorter is a request with some padding. */
+/* TWAMP-Light sends 41 at least: a shorter packet is a request with some padding. */
 static void a_reply_has_41_octets(void **state)
 {
 	uint8_t packet[STAMP_BASE_BYTES];
@@ -711,7 +712,7 @@ static void a_request_with_one_octet_too_many_is_a_request(void **state)
 		util_hex(packet, sizeof(packet), k->keyed ? vector_4 : vector_1);
 		packet[at] = 0xff;
 		sign_base(packet, k);
-		/* One octet is: that of the multiplier, which nobody but a reflector writes. */
+		/* One octet differs: the multiplier, which only a reflector writes. */
 		assert_int_equal(packet_read_request(packet, k->base, key, &r),
 				 at == k->sender_estimate + 1 ? PACKET_IS_REPLY : PACKET_GOOD);
 	}
@@ -742,7 +743,8 @@ static void requests_are_not_taken_for_replies(void **state)
 		util_random_bytes(padding, bytes);
 		make_request(packet, k, bytes, padding);
 		taken += packet_read_request(packet, bytes, NULL, &r) == PACKET_IS_REPLY;
-		/* The shortest that could be a reply has only 16 bits that must be zero: one in 65536 is lost. */
+		/* The shortest possible reply has only 16 bits that must be zero: one in 65536 requests is
+		 * lost. */
 		taken_41 += bytes >= 41 && packet_read_request(packet, 41, NULL, &r) == PACKET_IS_REPLY;
 	}
 	print_message("random padding taken for a reply: %u of 10^6, of 41 octets %u\n", taken, taken_41);
@@ -798,7 +800,7 @@ int main(void)
 		cmocka_unit_test(vector_1_is_read),
 		cmocka_unit_test(vector_2_is_read),
 		cmocka_unit_test(a_reply_without_a_time),
-		cmocka_unit_test(a_reply_without_tlvs_tells_nothing_of_them),
+		cmocka_unit_test(a_reply_without_tlvs_prints_nothing_of_them),
 		cmocka_unit_test(vector_1_is_answered_with_vector_2),
 		cmocka_unit_test(vector_4_is_verified_and_read),
 		cmocka_unit_test(one_wrong_bit_and_nothing_is_believed),

@@ -37,7 +37,7 @@ static void look(int times)
 
 	util_capture_begin(&capture);
 	while (times--)
-		progress_tell_outage(&progress);
+		progress_print_outage(&progress);
 	util_capture_end(&capture, said, sizeof(said));
 }
 
@@ -60,7 +60,7 @@ static void a_run_that_ends_in_an_outage(void **state)
 	progress.gone_since_ns = 0;
 }
 
-static void who_is_gone_is_told_once_and_who_is_back_too(void **state)
+static void who_is_gone_is_reported_once_and_who_is_back_too(void **state)
 {
 	(void)state;
 	look(2);
@@ -93,15 +93,15 @@ static void one_after_the_other_between_two_looks(void **state)
 	show();
 }
 
-static void a_link_that_changes_is_told(void **state)
+static void a_link_that_changes_is_reported(void **state)
 {
 	struct util_capture capture;
 
 	(void)state;
 	util_capture_begin(&capture);
-	progress_tell_link(&progress, true);
-	progress_tell_link(&progress, false);
-	progress_tell_link(&progress, true);
+	progress_print_link(&progress, true);
+	progress_print_link(&progress, false);
+	progress_print_link(&progress, true);
 	util_capture_end(&capture, said, sizeof(said));
 	show();
 }
@@ -116,7 +116,7 @@ static void who_answers_no_echo(void **state)
 		struct util_capture capture;
 
 		util_capture_begin(&capture);
-		progress_tell_silence(&o, "10.9.8.7", (uint64_t)refused);
+		progress_print_silence(&o, "10.9.8.7", (uint64_t)refused);
 		util_capture_end(&capture, said, sizeof(said));
 		show();
 	}
@@ -125,9 +125,9 @@ static void who_answers_no_echo(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_is_gone_is_told_once_and_who_is_back_too),
+		cmocka_unit_test(who_is_gone_is_reported_once_and_who_is_back_too),
 		cmocka_unit_test(one_after_the_other_between_two_looks), cmocka_unit_test(a_run_that_ends_in_an_outage),
-		cmocka_unit_test(a_link_that_changes_is_told), cmocka_unit_test(who_answers_no_echo),
+		cmocka_unit_test(a_link_that_changes_is_reported), cmocka_unit_test(who_answers_no_echo),
 	};
 
 	util_seed();

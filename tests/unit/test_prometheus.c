@@ -1,4 +1,4 @@
-/* build: sources=report/verdict/verdict_finding.c,report/text/account.c,report/export/json.c,report/text/label.c,report/log/log_file.c,report/log/log_mend.c,histogram.c,@result,wire/[a-z]*.c,host/process/memory.c,host/counters/pmc.c,host/clock/clock*.c libs=-lm */
+/* build: sources=report/verdict/verdict_finding.c,report/export/prometheus_earlier.c,report/text/account.c,report/export/json.c,report/text/label.c,report/log/log_file.c,report/log/log_mend.c,histogram.c,@result,wire/[a-z]*.c,host/process/memory.c,host/counters/pmc.c,host/clock/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The file for node_exporter: its buckets, when it is replaced, and that a name of an interface cannot break it. */
 #include "report/export/prometheus.c"
@@ -10,7 +10,7 @@
 
 static char path[] = "/tmp/rant-prometheus-XXXXXX/rant.prom";
 static struct prometheus p;
-static struct tally tally;
+static struct sample_queue sample_queue;
 static char content[TEXT_BYTES];
 
 static int begin(void **state)
@@ -24,8 +24,8 @@ static int begin(void **state)
 	*slash = '/';
 	options.role = ROLE_REFLECT;
 	options.prometheus_path = path;
-	report.tally = &tally;
-	assert_int_equal(prometheus_open(&p, &report, &tally), 0);
+	report.sample_queue = &sample_queue;
+	assert_int_equal(prometheus_open(&p, &report, &sample_queue), 0);
 	return 0;
 }
 
@@ -97,7 +97,7 @@ static void it_is_replaced_when_it_is_time(void **state)
 	assert_string_equal(before, after);
 }
 
-static void a_place_that_goes_is_told_once(void **state)
+static void a_place_that_goes_is_reported_once(void **state)
 {
 	(void)state;
 	prometheus_look(&p);
@@ -135,14 +135,187 @@ static void no_verdict_before_the_end(void **state)
 	assert_non_null(strstr(content, "level=\"trusted\"} 0\n"));
 }
 
+/* ---- Counters go on ---------------------------------------------------------------------------------------------- */
+
+#define LABELS "role=\"reflect\",interface=\"veth0\",server=\"\",port=\"0\""
+
+/* As the next run begins: says what is on stderr. */
+static const char *go_on(void)
+{
+	struct util_capture capture;
+	static char said[512];
+
+	assert_int_equal(prometheus_open(&p, &report, &sample_queue), 0);
+	util_capture_begin(&capture);
+	prometheus_go_on(&p);
+	util_capture_end(&capture, said, sizeof(said));
+	return said;
+}
+
+static void run(uint64_t sent, const int64_t *value_ns, size_t n)
+{
+	result.account = (struct account){ 0 };
+	counter_add(&result.account.sent, sent);
+	counter_add(&result.account.recorded, n);
+	prometheus_add(&p, value_ns, n);
+	assert_int_equal(prometheus_end(&p), 0);
+	read_back();
+}
+
+static void counters_go_on_from_the_file(void **state)
+{
+	(void)state;
+	assert_string_equal(go_on(), ""); /* there is no file yet */
+	run(7, (const int64_t[]){ 1000, 3000000000 }, 2);
+	assert_string_equal(go_on(), "");
+	run(5, (const int64_t[]){ 1500, 6000000000, 999999999 }, 3);
+	assert_non_null(strstr(content, "rant_sent_total{" LABELS "} 12\n"));
+	assert_non_null(strstr(content, "rant_recorded_total{" LABELS "} 5\n"));
+	assert_non_null(strstr(content, "_bucket{" LABELS ",le=\"1e-06\"} 1\n"));
+	assert_non_null(strstr(content, "_bucket{" LABELS ",le=\"2e-06\"} 2\n"));
+	assert_non_null(strstr(content, "_bucket{" LABELS ",le=\"1\"} 3\n"));
+	assert_non_null(strstr(content, "_bucket{" LABELS ",le=\"+Inf\"} 5\n"));
+	assert_non_null(strstr(content, "_count{" LABELS "} 5\n"));
+	assert_non_null(strstr(content, "_sum{" LABELS "} 10.000002499\n"));
+	assert_non_null(strstr(content, "rant_last_run_sent_packets{" LABELS "} 5\n"));
+	assert_non_null(strstr(content, "rant_last_run_samples{" LABELS "} 3\n"));
+	/* A file that is written twice in a run has its counts once. */
+	assert_string_equal(go_on(), "");
+	prometheus_look(&p);
+	run(1, NULL, 0);
+	assert_non_null(strstr(content, "rant_sent_total{" LABELS "} 13\n"));
+}
+
+/* Of another interface is another series, which ends when its file is replaced. */
+static void another_series_is_not_added(void **state)
+{
+	(void)state;
+	run(7, NULL, 0);
+	options.interface = "veth00";
+	assert_string_equal(go_on(), "");
+	run(1, NULL, 0);
+	assert_non_null(strstr(content, "rant_sent_total{role=\"reflect\",interface=\"veth00\","));
+	assert_non_null(strstr(content, ",interface=\"veth00\",server=\"\",port=\"0\"} 1\n"));
+}
+
+static void write_changed(const char *from, const char *to)
+{
+	char *at = strstr(content, from);
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_non_null(at);
+	fprintf(f, "%.*s%s%s", (int)(at - content), content, to, at + strlen(from));
+	fclose(f);
+}
+
+/* Whatever a file has been changed to, nothing of it is taken, and a line says so. */
+static void a_file_that_rant_has_not_written(void **state)
+{
+	static const char *const changes[][2] = {
+		{ "rant_sent_total{" LABELS "} 7\n", "rant_sent_total{" LABELS "} -7\n" },
+		{ "rant_sent_total{" LABELS "} 7\n", "rant_sent_total{" LABELS "} 7.5\n" },
+		{ "rant_sent_total{" LABELS "} 7\n", "rant_sent_total{" LABELS "} NaN\n" },
+		{ "rant_sent_total{" LABELS "} 7\n", "rant_sent_total{" LABELS "} 7 1\n" },
+		{ "rant_sent_total{" LABELS "} 7\n", "rant_sent_total{" LABELS "} \n" },
+		{ "rant_sent_total{" LABELS "} 7\n", "rant_sent_total{" LABELS "} 18446744073709551615\n" },
+		{ "rant_sent_total{" LABELS "} 7\n", "rant_sent_total{" LABELS "} 1000000000000000001\n" },
+		{ "rant_sent_total{" LABELS "} 7\n", "rant_sent_total{" LABELS ",a=\"b\"} 7\n" },
+		{ "rant_sent_total{" LABELS "} 7\n", "rant_sent_total{" LABELS "} 7\nrant_sent_total{" LABELS "} 7\n" },
+		{ "rant_sent_total{" LABELS "} 7\n", "rant_sent_total 7\n" },
+		{ "rant_sent_total{" LABELS "} 7\n", "node_sent_total{" LABELS "} 7\n" },
+		{ "rant_sent_total{" LABELS "} 7\n", "rant_sent_total} {\n" },
+		{ "rant_sent_total{" LABELS "} 7\n", "\n" },
+		{ "le=\"1e-06\"} 1\n", "le=\"1e-06\"} 3\n" },
+		{ "le=\"1e-06\"} 1\n", "le=\"+Inf\"} 1\n" },
+		{ "le=\"+Inf\"} 2\n", "le=\"7\"} 2\n" },
+		{ "le=\"+Inf\"} 2\n", "le=\"+Inf\"} 1\n" },
+		{ "_seconds_count{" LABELS "} 2\n", "_seconds_count{" LABELS "} 3\n" },
+		{ "_seconds_count{" LABELS "} 2\n", "_seconds_count{" LABELS "} 2\n"
+		  "rant_response_seconds_count{" LABELS "} 2\n" },
+		{ "_sum{" LABELS "} 3.000001000\n", "_sum{" LABELS "} 3\n" },
+		{ "_sum{" LABELS "} 3.000001000\n", "_sum{" LABELS "} -3.000001000\n" },
+		{ "_sum{" LABELS "} 3.000001000\n", "_sum{" LABELS "} 9999999999999999999.000000000\n" },
+		{ "# HELP rant_response", "x\n# HELP rant_response" },
+		{ "\nrant_last_run_samples{", "\nrant_" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(changes); i++) {
+		unlink(path);
+		assert_string_equal(go_on(), "");
+		run(7, (const int64_t[]){ 1000, 3000000000 }, 2);
+		write_changed(changes[i][0], changes[i][1]);
+		if (!strstr(go_on(), "is not what rant writes, so its counters begin at 0\n"))
+			fail_msg("taken: %s", changes[i][1]);
+		run(5, NULL, 0);
+		assert_non_null(strstr(content, "rant_sent_total{" LABELS "} 5\n"));
+		assert_non_null(strstr(content, "_count{" LABELS "} 0\n"));
+	}
+}
+
+static void files_without_lines(void **state)
+{
+	FILE *f;
+
+	(void)state;
+	run(7, NULL, 0);
+	f = fopen(path, "w"); /* empty */
+	fclose(f);
+	assert_non_null(strstr(go_on(), "line 1 is not what rant writes"));
+	f = fopen(path, "w");
+	for (int i = 0; i < 100000; i++)
+		fputc('#', f);
+	fclose(f);
+	assert_non_null(strstr(go_on(), "is not a file that rant writes, so its counters begin at 0\n"));
+	f = fopen(path, "w");
+	fwrite("#\0\n", 1, 3, f);
+	fclose(f);
+	assert_non_null(strstr(go_on(), "is not a file that rant writes"));
+	run(3, NULL, 0);
+	assert_non_null(strstr(content, "rant_sent_total{" LABELS "} 3\n"));
+}
+
+/* The percentiles of the last run are there at its end. */
+static void gauges_of_the_last_run(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 1000; i++)
+		histogram_add(&histogram, i < 990 ? 5000 : 250000, i);
+	histogram_finish(&histogram);
+	prometheus_look(&p);
+	assert_null(strstr(read_back(), "rant_last_run_latency_seconds"));
+	run(1000, NULL, 0);
+	assert_non_null(strstr(content, "rant_last_run_latency_seconds{" LABELS ",percent=\"50\"} 0.000005000\n"));
+	assert_non_null(strstr(content, "rant_last_run_latency_seconds{" LABELS ",percent=\"99.9\"} 0.000250000\n"));
+	assert_non_null(strstr(content, "rant_last_run_latency_seconds{" LABELS ",percent=\"100\"} 0.000250000\n"));
+	assert_non_null(strstr(content, "rant_last_run_end_time_seconds{" LABELS "} 1"));
+}
+
+/* Every metric has a sentence of its own, not the fallback. */
+static void help_texts(void **state)
+{
+	(void)state;
+	for (int role = 0; role < 2; role++) {
+		options.role = role ? ROLE_EMIT : ROLE_REFLECT;
+		options.stamp_every = 2;
+		run(1, NULL, 0);
+		assert_null(strstr(content, "of the report."));
+		for (const char *line = content; (line = strstr(line, "# HELP ")); line++)
+			assert_true(strcspn(line, ".") < strcspn(line, "\n"));
+	}
+}
+
 #undef TEST
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = { TEST(an_edge_is_in_its_bucket), TEST(it_is_replaced_when_it_is_time),
-					    TEST(a_place_that_goes_is_told_once), TEST(names_are_escaped),
-					    TEST(no_verdict_before_the_end) };
+					    TEST(a_place_that_goes_is_reported_once), TEST(names_are_escaped),
+					    TEST(no_verdict_before_the_end), TEST(counters_go_on_from_the_file),
+					    TEST(another_series_is_not_added), TEST(a_file_that_rant_has_not_written),
+					    TEST(files_without_lines), TEST(gauges_of_the_last_run), TEST(help_texts) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_there,clock_peer_back,pmc_begin,pmc_end,pmc_account sources=@loop libs=-lm */
+/* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_forward,clock_peer_backward,pmc_begin,pmc_end,pmc_account sources=@loop libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which replies an emitter takes when their probe is no longer in flight: those that name its T1. */
+/* Replies that an emitter accepts for probes no longer in flight: those that name the probe's T1. */
 #include "exchange_bench.h"
 
 #define MANY 4000 /* probes: more than there are T1 remembered */
@@ -30,7 +30,7 @@ static void a_late_reply_is_late_however_late_it_is(void **state)
 	}
 }
 
-/* One that comes again after more probes than are remembered is known by its SSID, if the peer has one. */
+/* A reply repeated after more probes than are remembered is identified by its SSID, if the peer has SSIDs. */
 static void a_reply_that_comes_again(void **state)
 {
 	const struct fake_event events[] = { { 10, 0, TWICE, LONG_NS, 0 }, { 20, 0, TWICE, SHORT_NS, 0 } };
@@ -44,8 +44,8 @@ static void a_reply_that_comes_again(void **state)
 	}
 }
 
-/* A number is easily guessed: a probe that was answered, one that was lost, the oldest whose T1 is remembered, and one
- * older. */
+/* A number is easily guessed: an answered probe, a lost probe, the oldest with a remembered T1, and an
+ * older probe. */
 static void a_forged_reply_enters_nothing(void **state)
 {
 	static const uint32_t ages[] = { 1, 2, 30, T1_REMEMBERED - 1, T1_REMEMBERED, T1_REMEMBERED + 1 };
@@ -77,7 +77,7 @@ static void a_forged_reply_enters_nothing(void **state)
 	}
 }
 
-/* Before anything was answered there is no SSID to go by. */
+/* Before the first answer no SSID is known. */
 static void a_forged_reply_before_the_first_one(void **state)
 {
 	const struct fake_event events[] = { { 0, 20, LOST, 0, 0 }, { 1, 20, EXTRA, EXTRA_OLD, 0 } };

@@ -39,7 +39,7 @@ static void no_two_rows_have_one_name(void **state)
 	(void)state;
 	options.verbose = true;
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
-	result.directions = (struct directions){ .told = true, .lost_unknown = 1, .discarded = 1,
+	result.directions = (struct directions){ .reported = true, .lost_unknown = 1, .discarded = 1,
 						 .duplicate_forward = 1,
 						   .duplicate_backward = 1, .reordered_forward = 1,
 						   .reordered_backward = 1,
@@ -157,7 +157,7 @@ static void what_stands_before_libc(void **state)
 	for (int direct = 0; direct <= 1; direct++) {
 		result.granted.preloaded = !direct;
 		write_configuration();
-		assert_int_equal(strstr(text, "Packets go through what stands before libc (LD_PRELOAD)\n") != NULL,
+		assert_int_equal(strstr(text, "Packets go through a preloaded library (LD_PRELOAD)\n") != NULL,
 				 !direct);
 	}
 }
@@ -177,11 +177,11 @@ static void the_log_in_the_configuration(void **state)
 {
 	(void)state;
 	write_log(0);
-	log_place(&transactions, NULL, 500000, false, false);
+	log_assign(&transactions, NULL, 500000, false, false);
 	show_configuration();
 	writer.beside = false;
 	show_configuration();
-	log_place(&transactions, NULL, 500000, true, false);
+	log_assign(&transactions, NULL, 500000, true, false);
 	show_configuration();
 }
 

@@ -86,9 +86,9 @@ static void losses_by_direction(void **state)
 	struct directions *d = &result.directions;
 
 	(void)state;
-	d->told = true;
+	d->reported = true;
 	show_report();
-	*d = (struct directions){ .told = true, .lost_forward = 11, .lost_backward = 12, .lost_unknown = 13,
+	*d = (struct directions){ .reported = true, .lost_forward = 11, .lost_backward = 12, .lost_unknown = 13,
 				  .duplicate_forward = 14, .duplicate_backward = 15, .reordered_forward = 16,
 				  .reordered_backward = 17, .restarts = 18 };
 	show_report();
@@ -106,7 +106,7 @@ static void the_account_of_the_reflectors_stamps(void **state)
 	struct account *a = &result.account;
 
 	(void)state;
-	result.there = SOURCE_HARDWARE;
+	result.remote = SOURCE_HARDWARE;
 	counter_add(&a->answered, 1);
 	show_report(); /* plain */
 	options.plain = false;
@@ -114,15 +114,15 @@ static void the_account_of_the_reflectors_stamps(void **state)
 	show_report();
 	counter_add(&a->answered, 1);
 	show_report();
-	result.there = SOURCE_KERNEL;
+	result.remote = SOURCE_KERNEL;
 	counter_add(&a->follow_up[FOLLOW_UP_THERE], 5);
 	show_report();
-	result.there = SOURCE_USER;
+	result.remote = SOURCE_USER;
 	show_report();
 	/* No reply had any. */
-	result.there = SOURCE_NONE;
+	result.remote = SOURCE_NONE;
 	show_report();
-	result.there = SOURCE_LOCAL;
+	result.remote = SOURCE_LOCAL;
 	for (int i = FOLLOW_UP_LOST; i < FOLLOW_UPS; i++)
 		counter_add(&a->follow_up[i], 10 + (uint64_t)i);
 	counter_add(&a->follow_up_late, 21);
@@ -168,7 +168,7 @@ static void packets_and_octets_by_time(void **state)
 	result.began_ns = NS_PER_S;
 	result.ended_ns = 5 * NS_PER_S;
 	show_report();
-	result.directions = (struct directions){ .told = true, .lost_forward = 84, .lost_backward = 21 };
+	result.directions = (struct directions){ .reported = true, .lost_forward = 84, .lost_backward = 21 };
 	show_report();
 	result.directions.lost_unknown = 1;
 	show_report();

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A breach: names that never say more than is known of a stamp, the times, and which part is to blame. */
 #include "report/text/label.c"
-#include "report/text/part.c"
+#include "report/text/stage.c"
 #include "report/text/breach.c"
 
 #include "fake_report.h"
@@ -169,19 +169,19 @@ static void a_stage_that_was_hardly_seen_is_not_blamed(void **state)
 	show_report();
 }
 
-/* More samples lie beyond --overflow than are kept: the median is that value or more. */
-static void a_median_that_is_only_a_bound(void **state)
+/* More samples lie above --overflow than are kept: the median is known to 1/1024. */
+static void a_median_above_the_overflow(void **state)
 {
 	(void)state;
 	usual_run(ROLE_REFLECT, SOURCE_KERNEL, 16500, 7900, 8000, 600);
 	forget_samples(&stage[0], 150 * NS_PER_US, HISTOGRAM_OVERFLOW_STORE + 1);
 	breach_at(7, 303038, 592, 26521);
 	show_report();
-	/* The stage is known, the latency is not. */
+	/* The latency in the place of the stage. */
 	forget_samples(&stage[0], 7900, USUAL);
 	forget_samples(&histogram, 150 * NS_PER_US, HISTOGRAM_OVERFLOW_STORE + 1);
 	show_report();
-	/* As many as are kept: both are known. */
+	/* As many as are kept: both are known to the nanosecond. */
 	forget_samples(&stage[0], 150 * NS_PER_US, HISTOGRAM_OVERFLOW_STORE);
 	forget_samples(&histogram, 160 * NS_PER_US, HISTOGRAM_OVERFLOW_STORE);
 	show_report();
@@ -214,19 +214,19 @@ static void a_stage_without_a_time_is_not_shown(void **state)
 
 /* ---- What is not known ------------------------------------------------------------------------------------------- */
 
-static struct clock_watch watch;
+static struct clock_watch worker;
 
 /* A reflector with times of user space on the NIC's scale, as far as they have a place there. */
 static void placing_run(void)
 {
 	usual_run(ROLE_REFLECT, SOURCE_HARDWARE, 16500, 7900, 8000, 600);
 	options.sw_timestamps = true;
-	memset(&watch, 0, sizeof(watch));
-	result.placed = true;
-	report.clocks = &watch;
+	memset(&worker, 0, sizeof(worker));
+	result.converted = true;
+	report.clocks = &worker;
 }
 
-static const char *unplaced_breach(int64_t a_ns, int64_t b_ns, int64_t c_ns, bool no_t2, bool no_t3)
+static const char *unconverted_breach(int64_t a_ns, int64_t b_ns, int64_t c_ns, bool no_t2, bool no_t3)
 {
 	result.account.breaches = 0;
 	breach_at(7, a_ns, b_ns, c_ns);
@@ -242,13 +242,13 @@ static void unknown_is_not_none(void **state)
 {
 	(void)state;
 	placing_run();
-	unplaced_breach(303038, 592, 26521, true, true);
-	unplaced_breach(303038, 592, 26521, false, true);
+	unconverted_breach(303038, 592, 26521, true, true);
+	unconverted_breach(303038, 592, 26521, false, true);
 	/* What was seen of the clocks may be the reason too. */
 	for (int i = 0; i < 2 * CLOCKS; i++) {
-		memset(watch.track, 0, sizeof(watch.track));
-		counter_add(i % 2 ? &watch.track[i / 2].standstills : &watch.track[i / 2].steps, 1);
-		unplaced_breach(303038, 592, 26521, true, true);
+		memset(worker.track, 0, sizeof(worker.track));
+		counter_add(i % 2 ? &worker.track[i / 2].standstills : &worker.track[i / 2].steps, 1);
+		unconverted_breach(303038, 592, 26521, true, true);
 	}
 }
 
@@ -257,10 +257,10 @@ static void what_is_known_of_half_is_blamed(void **state)
 {
 	(void)state;
 	placing_run();
-	unplaced_breach(57900, 600, 58000, true, false);
-	unplaced_breach(57901, 600, 57999, true, false);
+	unconverted_breach(57900, 600, 58000, true, false);
+	unconverted_breach(57901, 600, 57999, true, false);
 	/* A threshold that is lower than what is usual: nothing can be said of the parts that are not known. */
-	unplaced_breach(7900, 600, 8000, true, false);
+	unconverted_breach(7900, 600, 8000, true, false);
 }
 
 static void breaches_of_which_it_is_not_known(void **state)
@@ -307,12 +307,12 @@ static void a_breach_shows_all_eight_times(void **state)
 /* Each host's stamps are called what they are. */
 static void two_hosts_with_different_stamps(void **state)
 {
-	static const enum source there[] = { SOURCE_KERNEL, SOURCE_LOCAL, SOURCE_USER };
+	static const enum source remote[] = { SOURCE_KERNEL, SOURCE_LOCAL, SOURCE_USER };
 
-	for (size_t i = 0; i < COUNT_OF(there); i++) {
+	for (size_t i = 0; i < COUNT_OF(remote); i++) {
 		tear_down(state);
 		set_up(state);
-		joined_run(SOURCE_HARDWARE, there[i], true);
+		joined_run(SOURCE_HARDWARE, remote[i], true);
 		struct sample s = joined_sample(7, 5400, 512000, 900, 7000);
 
 		breached(&s);
@@ -345,7 +345,7 @@ static void each_part_of_both_hosts_in_turn(void **state)
 }
 
 /* Without stages, or for a sample that lacks some of them, the response is one part. */
-static void a_response_that_is_not_told_apart(void **state)
+static void a_response_that_is_not_reported_apart(void **state)
 {
 	(void)state;
 	joined_run(SOURCE_KERNEL, SOURCE_KERNEL, false);
@@ -359,9 +359,9 @@ static void a_response_that_is_not_told_apart(void **state)
 		/* What is known of its stages exceeds what is usual by more, since the others were quicker. */
 		s = joined_sample(7, 5000, 512000, 0, 0);
 		if (lacks == 0)
-			s.one_scale = false;
+			s.same_timebase = false;
 		else
-			s.source[THERE + (lacks == 1 ? REFLECT_T2_USER : REFLECT_T3_USER)] = SOURCE_NONE;
+			s.source[REMOTE + (lacks == 1 ? REFLECT_T2_USER : REFLECT_T3_USER)] = SOURCE_NONE;
 		breached(&s);
 	}
 }
@@ -380,7 +380,7 @@ static void why_response_and_network_are_not_known(void **state)
 	set_up(state);
 	joined_run(SOURCE_HARDWARE, SOURCE_LOCAL, false);
 	result.stage[STAGE_RESPONSE] = result.stage[STAGE_NETWORK] = NULL;
-	struct sample s = without_t3(joined_sample(7, 512000, 2100, 900, 7000), FOLLOW_UP_UNTOLD);
+	struct sample s = without_t3(joined_sample(7, 512000, 2100, 900, 7000), FOLLOW_UP_UNREPORTED);
 
 	breached(&s);
 	/* Who did not ask is told nothing. */
@@ -402,37 +402,37 @@ static void a_part_that_explains_half(void **state)
 }
 
 /* A threshold on response or network: the blame is among the parts of that, and the share is that of its excess. */
-static void a_threshold_on_another_figure(void **state)
+static void a_threshold_on_another_metric(void **state)
 {
 	(void)state;
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
 	struct sample s = joined_sample(7, 300000, 132100, 900, 17000);
 
-	options.threshold_on = FIGURE_RESPONSE;
+	options.threshold_on = METRIC_RESPONSE;
 	breached(&s);
-	options.threshold_on = FIGURE_NETWORK;
+	options.threshold_on = METRIC_NETWORK;
 	s = joined_sample(7, 300000, 532100, 900, 17000);
 	breached(&s);
-	options.threshold_on = FIGURE_RTT;
+	options.threshold_on = METRIC_RTT;
 	breached(&s);
 	/* Not split. */
 	tear_down(state);
 	set_up(state);
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, false);
-	options.threshold_on = FIGURE_RESPONSE;
+	options.threshold_on = METRIC_RESPONSE;
 	s = joined_sample(7, 300000, 132100, 900, 17000);
 	breached(&s);
-	options.threshold_on = FIGURE_NETWORK;
+	options.threshold_on = METRIC_NETWORK;
 	s = joined_sample(7, 300000, 532100, 900, 17000);
 	breached(&s);
 }
 
 /* The largest of what the threshold is about, which need not be the longest round trip. */
-static void the_worst_of_another_figure(void **state)
+static void the_worst_of_another_metric(void **state)
 {
 	(void)state;
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, false);
-	options.threshold_on = FIGURE_NETWORK;
+	options.threshold_on = METRIC_NETWORK;
 	result.breach = joined_sample(3, 110000, 900000, 900, 7000);
 	result.worst = joined_sample(5, 120000, 2100, 900, 7000);
 	result.kept[0] = result.breach;
@@ -531,12 +531,12 @@ static void a_reflector_that_could_not_place_its_times(void **state)
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
 	struct sample s = joined_sample(7, 5000, 512000, 900, 7000);
 
-	s.one_scale = false;
+	s.same_timebase = false;
 	s.off_scale = true;
 	breached(&s);
 	/* All of the response is known, and of what it is made does not matter where it took no longer. */
 	s = joined_sample(7, 5000, 2100, 900, 7000);
-	s.one_scale = false;
+	s.same_timebase = false;
 	s.off_scale = true;
 	breached(&s);
 	/* Nothing was told of a scale. */
@@ -549,9 +549,9 @@ static void an_emitter_that_could_not_place_its_times(void **state)
 {
 	(void)state;
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
-	memset(&watch, 0, sizeof(watch));
-	result.placed = true;
-	report.clocks = &watch;
+	memset(&worker, 0, sizeof(worker));
+	result.converted = true;
+	report.clocks = &worker;
 	struct sample s = joined_sample(7, 5000, 2100, 900, 7000);
 
 	s.source[EMIT_T1_USER] = s.source[EMIT_T4_USER] = SOURCE_NONE;
@@ -564,14 +564,14 @@ static void a_reply_that_lacks_some_times(void **state)
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
 	struct sample s = without_t3(joined_sample(7, 512000, 2100, 900, 7000), FOLLOW_UP_MIXED);
 
-	s.source[THERE + REFLECT_T2_WIRE] = SOURCE_NONE;
+	s.source[REMOTE + REFLECT_T2_WIRE] = SOURCE_NONE;
 	breached(&s);
 	s = joined_sample(7, 512000, 2100, 900, 7000);
-	s.source[THERE + REFLECT_T2_USER] = SOURCE_NONE;
+	s.source[REMOTE + REFLECT_T2_USER] = SOURCE_NONE;
 	breached(&s);
 	/* Nothing is left of the other host's times: that they are missing has one reason. */
 	s = without_t3(joined_sample(7, 512000, 2100, 900, 7000), FOLLOW_UP_LOST);
-	memset(s.source + THERE, SOURCE_NONE, TIMES);
+	memset(s.source + REMOTE, SOURCE_NONE, TIMES);
 	breached(&s);
 }
 
@@ -583,7 +583,7 @@ static void a_usual_round_trip_whose_parts_are_not_known(void **state)
 	struct sample s = without_t3(joined_sample(7, 5000, 2100, 900, 7000), FOLLOW_UP_LOST);
 
 	breached(&s);
-	s.one_scale = false;
+	s.same_timebase = false;
 	s.off_scale = true;
 	breached(&s);
 	/* Who did not ask for them has no such parts. */
@@ -624,7 +624,7 @@ int main(void)
 		TEST(an_emitter_with_a_nic),
 		TEST(one_sample_blames_nothing),
 		TEST(a_stage_that_was_hardly_seen_is_not_blamed),
-		TEST(a_median_that_is_only_a_bound),
+		TEST(a_median_above_the_overflow),
 		TEST(what_took_no_longer_than_usual_is_not_blamed),
 		TEST(a_stage_without_a_time_is_not_shown),
 		TEST(unknown_is_not_none),
@@ -634,11 +634,11 @@ int main(void)
 		TEST(a_breach_shows_all_eight_times),
 		TEST(two_hosts_with_different_stamps),
 		TEST(each_part_of_both_hosts_in_turn),
-		TEST(a_response_that_is_not_told_apart),
+		TEST(a_response_that_is_not_reported_apart),
 		TEST(why_response_and_network_are_not_known),
 		TEST(a_part_that_explains_half),
-		TEST(a_threshold_on_another_figure),
-		TEST(the_worst_of_another_figure),
+		TEST(a_threshold_on_another_metric),
+		TEST(the_worst_of_another_metric),
 		TEST(blames_of_many_breaches_at_both_hosts),
 		TEST(an_emitter_with_times_of_user_space),
 		TEST(the_worst_breach_when_it_is_another),
@@ -651,6 +651,6 @@ int main(void)
 		TEST(blames_of_several_breaches),
 	};
 
-	usual_part = "exceeds threshold|Blamed for";
+	usual_stage = "exceeds threshold|Blamed for";
 	return golden_run(tests);
 }

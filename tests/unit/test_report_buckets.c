@@ -29,7 +29,7 @@ static uint64_t sum_of_rows(void)
 	const bool folded = buckets_are_folded(&histogram, &options);
 	const double none = -1;
 	double before = none;
-	uint64_t sum = 0;
+	uint64_t sum = 0, powers = 0;
 	bool gap = false;
 
 	for (char *line = text; *line; line = strchr(line, '\n') + 1) {
@@ -40,6 +40,13 @@ static uint64_t sum_of_rows(void)
 			gap = true;
 			continue;
 		}
+		if (sscanf(line, " %lf - %lf | %llu", &from, &to, &count) == 3) {
+			assert_true(from >= before && to > from && count);
+			before = to;
+			powers += count;
+			continue;
+		}
+		assert_int_equal(powers, 0);
 		if (sscanf(line, " %lf - (overflow) : %llu", &from, &count) != 2)
 			assert_true(sscanf(line, " %lf - %lf : %llu", &from, &to, &count) == 3 && count);
 		assert_true(before == none || (gap ? from > before : folded ? from == before : from >= before));
@@ -48,6 +55,7 @@ static uint64_t sum_of_rows(void)
 		gap = false;
 		sum += count;
 	}
+	assert_int_equal(powers, histogram.overflows);
 	return sum;
 }
 
@@ -125,6 +133,31 @@ static void whatever_they_are_like(void **state)
 	}
 }
 
+/* The overflow is divided by powers of two, the first of which begins at the limit, and the rows stay forty. */
+static void powers_of_two_above_the_limit(void **state)
+{
+	static const int64_t us[] = { 100, 131, 132, 200, 300, 5000, 137438, 10000000 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(us); i++)
+		add(us[i], (uint32_t)(i + 1));
+	rows(0);
+	assert_line(text, "       100.000 -   (overflow) :           36 100.0000%");
+	assert_line(text, "       100.000 -      131.072 |            1   2.7778%");
+	assert_line(text, "       131.072 -      262.144 |            9  25.0000%");
+	assert_line(text, "      4194.304 -     8388.608 |            6  16.6667%");
+	assert_line(text, "   8589934.592 - 17179869.184 |            8  22.2222%");
+	assert_int_equal(lines(), 7);
+	for (int64_t k = 0; k < 90; k++)
+		add(k, 3);
+	rows(0);
+	assert_in_range(lines(), 35, 40);
+	assert_int_equal(sum_of_rows(), 36 + 270);
+	histogram_add(&histogram, 200 * NS_PER_S, 0);
+	rows(0);
+	assert_line(text, "  68719476.736 -   (and more) |            1   0.3257%  #");
+}
+
 /* No row is wider than the terminal, and the fullest has the longest bar. */
 static void bars_have_the_room_that_there_is(void **state)
 {
@@ -149,6 +182,7 @@ int main(void)
 		TEST(forty_rows_are_not_folded),
 		TEST(the_finest_rows_are_where_the_samples_are),
 		TEST(whatever_they_are_like),
+		TEST(powers_of_two_above_the_limit),
 		TEST(bars_have_the_room_that_there_is),
 	};
 

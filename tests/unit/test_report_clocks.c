@@ -118,7 +118,7 @@ static void a_rate_is_known_only_above_its_bound(void **state)
 {
 	static const struct {
 		double ppb, bound_ppb;
-		int told_ppb; /* the bound, in JSON */
+		int reported_ppb; /* the bound, in JSON */
 	} rows[] = {
 		{ 12345, 20, 20 },
 		{ -50000, 3, 3 },
@@ -143,7 +143,7 @@ static void a_rate_is_known_only_above_its_bound(void **state)
 		rate_of_nic(rows[i].ppb, rows[i].bound_ppb);
 		show_report();
 		snprintf(words, sizeof(words), "\"rate_ppb\":%.0f,\"rate_bound_ppb\":%d,", rows[i].ppb,
-			 rows[i].told_ppb);
+			 rows[i].reported_ppb);
 		assert_in_json(words);
 	}
 	/* Of the system's clock too. */
@@ -159,11 +159,11 @@ static void a_clock_that_others_steer(void **state)
 
 	(void)state;
 	watched(SOURCE_HARDWARE);
-	t->dial_changes = 42; /* of what could not be read at first */
+	t->frequency_changes = 42; /* of what could not be read at first */
 	show_report();
-	t->dial[0].known = true;
+	t->frequency[0].known = true;
 	show_report();
-	t->dial_changes = 0;
+	t->frequency_changes = 0;
 	show_report();
 }
 
@@ -183,13 +183,13 @@ static void the_largest_jump_above_its_bound(void **state)
 	show_report();
 }
 
-static struct clock_spell *add_spell(bool stands, int64_t from_ms, int64_t to_ms)
+static struct clock_fault *add_fault(bool stands, int64_t from_ms, int64_t to_ms)
 {
-	struct clock_spell *s = &clocks.spell[clocks.spells_kept++];
+	struct clock_fault *s = &clocks.fault[clocks.faults_kept++];
 	const int64_t start_ns = result.began_ns;
 
 	counter_add(stands ? &clocks.track[CLOCK_OF_NIC].standstills : &clocks.track[CLOCK_OF_NIC].wrong_rates, 1);
-	*s = (struct clock_spell){
+	*s = (struct clock_fault){
 		.stands = stands, .over = true, .lost_bound_ns = INT64_MAX,
 		.rate = { .measured = true, .known = true, .ppb = -2e8, .bound_ppb = 12345 },
 		.began_ns = { start_ns + (from_ms - 100) * NS_PER_MS, start_ns + from_ms * NS_PER_MS },
@@ -200,21 +200,21 @@ static struct clock_spell *add_spell(bool stands, int64_t from_ms, int64_t to_ms
 /* For how long and when, as far as the readings tell. */
 static void a_clock_that_stood_still(void **state)
 {
-	struct clock_spell *s;
+	struct clock_fault *s;
 
 	(void)state;
 	watched(SOURCE_HARDWARE);
 	result.began_ns = 12345 * NS_PER_S;
-	add_spell(true, 3100, 5100);
+	add_fault(true, 3100, 5100);
 	show_report();
 	/* What it fell behind tells more. */
-	s = add_spell(true, 7000, 9000);
+	s = add_fault(true, 7000, 9000);
 	s->lost_ns = 2123 * NS_PER_MS;
 	s->lost_bound_ns = 3000;
 	show_report();
 	/* Until the end, and since before the start. */
-	clocks.spells_kept = 0;
-	s = add_spell(true, 50, 9000);
+	clocks.faults_kept = 0;
+	s = add_fault(true, 50, 9000);
 	s->over = false;
 	show_report();
 }
@@ -237,13 +237,13 @@ static void a_clock_at_a_wrong_rate(void **state)
 		watched(SOURCE_HARDWARE);
 		result.began_ns = 12345 * NS_PER_S;
 		rate_of_nic(rows[i].ppb, rows[i].bound_ppb);
-		add_spell(false, 2100, 4100)->rate = clocks.track[CLOCK_OF_NIC].rate;
+		add_fault(false, 2100, 4100)->rate = clocks.track[CLOCK_OF_NIC].rate;
 		show_report();
 	}
-	/* By its dial it may be off by 1000 ppm more, and by no more. */
+	/* Its frequency setting explains 1000 ppm more, and not more. */
 	watched(SOURCE_HARDWARE);
 	rate_of_nic(1999000, 900);
-	clocks.track[CLOCK_OF_NIC].dial[1] = (struct clock_dial){ .known = true, .ppb = 3000000 };
+	clocks.track[CLOCK_OF_NIC].frequency[1] = (struct clock_frequency){ .known = true, .ppb = 3000000 };
 	show_report();
 	rate_of_nic(2001000, 900);
 	show_report();
@@ -389,7 +389,7 @@ static void what_broke_a_rule_is_listed(void **state)
 {
 	(void)state;
 	watched(SOURCE_HARDWARE);
-	result.there = SOURCE_HARDWARE;
+	result.remote = SOURCE_HARDWARE;
 	result.rules_broken = 3;
 	result.broken[0] = (struct broken_rule){ .seq = 5, .rule = 0, .by_ns = 1234 };
 	result.broken[1] = (struct broken_rule){ .seq = 6, .rule = RULE_RESPONSE, .by_ns = -1000000 };
@@ -406,24 +406,24 @@ static void stages_on_the_scale_of_the_nic(void **state)
 	(void)state;
 	usual_run(ROLE_REFLECT, SOURCE_HARDWARE, 16500, 7900, 8000, 600);
 	watched(SOURCE_HARDWARE);
-	result.bound_ns[BOUND_HERE] = 345;
+	result.bound_ns[BOUND_LOCAL] = 345;
 	/* Where nothing was placed, nothing is promised. */
 	show_report();
-	result.placed = true;
-	result.bound_ns[BOUND_HERE] = 0;
+	result.converted = true;
+	result.bound_ns[BOUND_LOCAL] = 0;
 	show_report();
-	result.bound_ns[BOUND_HERE] = 345;
+	result.bound_ns[BOUND_LOCAL] = 345;
 	show_report();
-	counter_add(&result.account.unplaced, 17);
+	counter_add(&result.account.unconverted, 17);
 	show_report();
 	counter_add(&result.account.disordered, 4);
 	show_report();
-	result.account.unplaced = 0;
+	result.account.unconverted = 0;
 	show_report();
 	/* Who asked for no stages is told nothing of them. */
 	memset(result.stage, 0, sizeof(result.stage));
 	result.account.disordered = 0;
-	result.account.unplaced = 17;
+	result.account.unconverted = 17;
 	show_report();
 }
 
@@ -444,12 +444,12 @@ static void stages_that_a_step_moved(void **state)
 		part = "^Clocks";
 		usual_run(role, SOURCE_HARDWARE, 16500, 7900, 8000, 600);
 		watched(SOURCE_HARDWARE);
-		result.placed = true;
-		result.bound_ns[BOUND_HERE] = 345;
+		result.converted = true;
+		result.bound_ns[BOUND_LOCAL] = 345;
 		result.began_ns = 12345;
-		clocks.misplaced_kept = 1;
+		clocks.step_errors_kept = 1;
 		for (size_t i = 0; i < COUNT_OF(rows); i++) {
-			clocks.misplaced[0] = (struct clock_misplaced){ rows[i].found_ns, rows[i].by_ns };
+			clocks.step_error[0] = (struct clock_step_error){ rows[i].found_ns, rows[i].by_ns };
 			show_report();
 		}
 	}
@@ -462,15 +462,15 @@ static void remote_stages_on_the_scale_of_the_reflectors_stamps(void **state)
 	part = "^Clocks";
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
 	watched(SOURCE_HARDWARE);
-	result.bound_ns[BOUND_THERE] = 678;
+	result.bound_ns[BOUND_REMOTE] = 678;
 	show_report();
-	result.bound_ns[BOUND_THERE] = 0;
+	result.bound_ns[BOUND_REMOTE] = 0;
 	show_report();
 	/* Stamps of the kernel are times of the same clock. */
-	result.there = SOURCE_KERNEL;
+	result.remote = SOURCE_KERNEL;
 	show_report();
 	/* Nothing of them was told. */
-	result.there = SOURCE_HARDWARE;
+	result.remote = SOURCE_HARDWARE;
 	forget_samples(&stage[STAGE_REMOTE_APP], 0, 0);
 	show_report();
 	/* An emitter without a NIC's clock has the other host's bound to tell, too. */
@@ -480,7 +480,7 @@ static void remote_stages_on_the_scale_of_the_reflectors_stamps(void **state)
 	joined_run(SOURCE_KERNEL, SOURCE_HARDWARE, true);
 	watched(SOURCE_KERNEL);
 	show_report();
-	result.bound_ns[BOUND_THERE] = 678;
+	result.bound_ns[BOUND_REMOTE] = 678;
 	show_report();
 }
 

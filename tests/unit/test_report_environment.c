@@ -70,21 +70,21 @@ static void variables_of_both_hosts(void **state)
 	(void)state;
 	joined_run(SOURCE_HARDWARE, SOURCE_KERNEL, true);
 	s = joined_sample(9, 5400, 2100, 900, 7000);
-	options.threshold_on = FIGURE_NETWORK;
+	options.threshold_on = METRIC_NETWORK;
 	VARIABLES(&s, 2, JOINED_HEAD("network"), "RANT_RESPONSE_NS=10000", "RANT_NETWORK_NS=5400",
 		  "RANT_T1_SW=1773883524.780127138", "RANT_T1_HW=1773883524.780130138",
 		  "RANT_T4_HW=1773883524.780145538",
 		  "RANT_T4_SW=1773883524.780147538", "RANT_T2_KERNEL=1234567890.000000000",
 		  "RANT_T2_SW=1234567890.000002100", "RANT_T3_SW=1234567890.000003000",
 		  "RANT_T3_KERNEL=1234567890.000010000");
-	options.threshold_on = FIGURE_RESPONSE;
+	options.threshold_on = METRIC_RESPONSE;
 	s = without_t3(s, FOLLOW_UP_LOST);
 	VARIABLES(&s, 2, JOINED_HEAD("response"), "RANT_T1_SW=1773883524.780127138", "RANT_T1_HW=1773883524.780130138",
 		  "RANT_T4_HW=1773883524.780145538", "RANT_T4_SW=1773883524.780147538",
 		  "RANT_T2_KERNEL=1234567890.000000000",
 		  "RANT_T2_SW=1234567890.000002100", "RANT_T3_SW=1234567890.000003000");
-	options.threshold_on = FIGURE_RTT;
-	result.there = SOURCE_USER;
+	options.threshold_on = METRIC_RTT;
+	result.remote = SOURCE_USER;
 	s = joined_sample(9, 5400, 2100, 900, 7000);
 	VARIABLES(&s, 2, JOINED_HEAD("rtt"), "RANT_RESPONSE_NS=10000", "RANT_NETWORK_NS=5400",
 		  "RANT_T1_SW=1773883524.780127138", "RANT_T1_HW=1773883524.780130138",
@@ -101,7 +101,7 @@ static void a_time_that_has_no_place_is_no_variable(void **state)
 	(void)state;
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
 	s = joined_sample(9, 5400, 2100, 900, 7000);
-	s.one_scale = false;
+	s.same_timebase = false;
 	s.off_scale = true;
 	VARIABLES(&s, 2, JOINED_HEAD("rtt"), "RANT_RESPONSE_NS=10000", "RANT_NETWORK_NS=5400",
 		  "RANT_T1_SW=1773883524.780127138", "RANT_T1_HW=1773883524.780130138",
@@ -114,18 +114,18 @@ static void a_time_that_is_not_there_is_no_variable(void **state)
 {
 	(void)state;
 	options.role = ROLE_REFLECT;
-	for (unsigned there = 0; there < 1 << TIMES; there++) {
+	for (unsigned remote = 0; remote < 1 << TIMES; remote++) {
 		static const char *const names[TIMES] = { "RANT_T2_KERNEL=", "RANT_T2_SW=", "RANT_T3_SW=",
 							  "RANT_T3_KERNEL=" };
 		struct sample s = sample_of(7, 1, 1, 1);
 		int at = 7;
 
 		for (int i = 0; i < TIMES; i++)
-			if (!(there & 1u << i))
+			if (!(remote & 1u << i))
 				s.source[i] = SOURCE_NONE;
 		report_environment(&report, &s, 0, variables, environment);
 		for (int i = 0; i < TIMES; i++)
-			if (there & 1u << i)
+			if (remote & 1u << i)
 				assert_memory_equal(environment[at++], names[i], strlen(names[i]));
 		assert_null(environment[at]);
 	}
@@ -134,7 +134,8 @@ static void a_time_that_is_not_there_is_no_variable(void **state)
 /* Each as long as it can be: of an emitter, who has most of them. */
 static void the_longest_variables_fit(void **state)
 {
-	struct sample s = { .seq = UINT32_MAX, .latency_ns = INT64_MIN, .one_scale = true, .follow_up = FOLLOW_UP_THERE,
+	struct sample s = { .seq = UINT32_MAX, .latency_ns = INT64_MIN, .same_timebase = true,
+		.follow_up = FOLLOW_UP_THERE,
 			    .source = { SOURCE_USER, SOURCE_KERNEL, SOURCE_KERNEL, SOURCE_USER,
 					SOURCE_KERNEL, SOURCE_USER, SOURCE_USER, SOURCE_KERNEL },
 			    .time_ns = { INT64_MIN, -1, -1, INT64_MIN, 0, INT64_MIN, INT64_MAX, INT64_MIN } };
@@ -143,10 +144,10 @@ static void the_longest_variables_fit(void **state)
 	options.plain = false;
 	options.interface = "fifteen-letters"; /* IFNAMSIZ - 1 */
 	options.threshold_ns = INT64_MIN;
-	options.threshold_on = FIGURE_RESPONSE;
-	result.there = SOURCE_KERNEL;
+	options.threshold_on = METRIC_RESPONSE;
+	result.remote = SOURCE_KERNEL;
 	s.time_ns[EMIT_T1_WIRE] = s.time_ns[EMIT_T4_WIRE] = INT64_MIN;
-	s.time_ns[THERE + REFLECT_T2_WIRE] = 0;
+	s.time_ns[REMOTE + REFLECT_T2_WIRE] = 0;
 	/* NETWORK is of the same length: it is -RESPONSE, but for the one that has no positive. */
 	s.time_ns[EMIT_T1_WIRE]++;
 	VARIABLES(&s, UINT64_MAX - 1, "RANT_ROLE=emit", "RANT_INTERFACE=fifteen-letters",
@@ -169,7 +170,7 @@ static void what_does_not_fit_is_left_out_whole(void **state)
 	(void)state;
 	options.plain = false;
 	options.sw_timestamps = true;
-	result.there = SOURCE_KERNEL;
+	result.remote = SOURCE_KERNEL;
 	options.interface = name;
 	for (size_t bytes = 0; bytes < sizeof(name); bytes++) {
 		struct sample s = joined_sample(7, 1, 1, 1, 1);

@@ -145,13 +145,13 @@ static void a_trace_that_goes_on(void **state)
 
 static void commands_and_what_became_of_them(void **state)
 {
-	struct breach_actions wanted = { .commands = 3,
+	struct breach_hooks wanted = { .commands = 3,
 					 .command = { "date", "logger -t rant \"$RANT_SEQ\"", "sleep 9" } };
-	struct actions actions = { .wanted = &wanted, .ran = { 2, 0, 1 }, .failed = { 0, 3, 1 },
+	struct hooks hooks = { .wanted = &wanted, .ran = { 2, 0, 1 }, .failed = { 0, 3, 1 },
 				   .left_out = { 0, 0, 4 } };
 
 	(void)state;
-	report.actions = &actions;
+	report.hooks = &hooks;
 	show_report();
 	/* What a script that reads the report takes for a line must not come from a command. */
 	wanted.command[1] = "a\nb\tc\x7f\033[2Jd \xc3\xa9 ~";

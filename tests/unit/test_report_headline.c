@@ -67,7 +67,7 @@ static void what_there_is_too_little_of(void **state)
 	headline();
 }
 
-static void bounds_are_told(void **state)
+static void above_the_overflow(void **state)
 {
 	(void)state;
 	options.role = ROLE_REFLECT;
@@ -93,7 +93,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_run_to_quote),
 		TEST(what_there_is_too_little_of),
-		TEST(bounds_are_told),
+		TEST(above_the_overflow),
 		TEST(times_as_somebody_says_them),
 	};
 

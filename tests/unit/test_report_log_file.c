@@ -44,10 +44,10 @@ static void bad_paths_are_refused_before_the_run(void **state)
 	assert_int_equal(symlink(path, link), 0);
 	assert_refused(link);
 	unlink(link);
-	/* The name is not too long, but with what is behind it. */
+	/* The name is short enough, but not with its suffix. */
 	snprintf(long_path, sizeof(long_path), "%s/%0250d", folder, 0);
 	assert_refused(long_path);
-	/* Each part of it is short enough, but not all. */
+	/* Each component is short enough, but not the whole path. */
 	snprintf(long_path, sizeof(long_path), "%s/", folder);
 	while (strlen(long_path) < PATH_MAX - 8)
 		strcat(long_path, "./");
@@ -106,7 +106,8 @@ static void the_standard_output(void **state)
 	close(before);
 }
 
-/* A log tells latencies of a system: nobody else may write it, and nobody may read it who may not read the old one. */
+/* A log reveals latencies of a system: only its owner may write it, and its readers are those of the old
+ * log. */
 static void a_mode_is_never_looser_than_the_umask(void **state)
 {
 	static const struct {
@@ -179,7 +180,7 @@ static void what_is_opened_is_what_was_checked(void **state)
 	}
 }
 
-/* Somebody puts a link where PATH.partial is about to be made. */
+/* Another process creates a link at PATH.partial at the same time. */
 static void put_link_for_partial(void)
 {
 	assert_int_equal(symlink(victim, partial), 0);
@@ -202,7 +203,7 @@ static void what_is_made_was_not_there(void **state)
 	assert_int_equal(files_in_folder(), 2);
 }
 
-/* Nobody reads it: that is told and does not hold the run up. */
+/* No reader: reported, and the run continues. */
 static void a_pipe_without_a_reader(void **state)
 {
 	(void)state;
@@ -210,7 +211,7 @@ static void a_pipe_without_a_reader(void **state)
 	assert_refused(path);
 }
 
-/* ---- What is there already --------------------------------------------------------------------------------------- */
+/* ---- Existing files ---------------------------------------------------------------------------------------------- */
 
 static void the_old_log_stays_until_the_new_one_is_whole(void **state)
 {
@@ -240,7 +241,7 @@ static void the_old_log_stays_until_the_new_one_is_whole(void **state)
 	assert_file(path, "new\n");
 }
 
-/* What another run left, which had no end. Each is kept, however many there are. */
+/* Files of earlier runs that did not end. Each is kept, whatever their number. */
 static void what_an_earlier_run_left_is_moved_aside(void **state)
 {
 	char aside[96];
@@ -262,7 +263,7 @@ static void what_an_earlier_run_left_is_moved_aside(void **state)
 			assert_file(aside, aside);
 		}
 	}
-	/* A link is one too, and where it leads stays as it is. */
+	/* A link counts too, and its target stays unchanged. */
 	struct log_file f;
 
 	put_file(path, "old\n");
@@ -276,7 +277,7 @@ static void what_an_earlier_run_left_is_moved_aside(void **state)
 	log_file_abandon(&f);
 }
 
-/* More of it is in test_report_log_mend.c. Where a link leads is not what an earlier run left. */
+/* More of it is in test_report_log_mend.c. The target of a link is not a file of an earlier run. */
 static void a_cut_line_does_not_move_aside(void **state)
 {
 	static const char cut[] = "SEQ,RTT\n1,23\n2,3";
@@ -306,7 +307,7 @@ static void exchange_partial(void)
 	put_file(partial, "SEQ,RTT\n4,5");
 }
 
-/* Two runs find what an earlier one left: the other one has moved it and writes its own by now. */
+/* Two runs find an earlier run's file: the other run has moved it and writes its own by now. */
 static void what_is_moved_is_what_was_held(void **state)
 {
 	struct log_file f;
@@ -390,7 +391,7 @@ static void short_writes_make_a_whole_file(void **state)
 	}
 }
 
-/* A disk that is full: what came before stays, as whole records, and all is said once. */
+/* A full disk: earlier data stay as whole records, and a single line reports it. */
 static void a_full_disk_leaves_whole_records(void **state)
 {
 	static const int64_t rows[] = { 0, 1, 3, 4, 5, 7, 8, 9 };
@@ -476,7 +477,7 @@ static void a_reader_that_goes_away(void **state)
 	assert_int_equal(files_in_folder(), 1);
 }
 
-/* What is written goes on behind what was written before. */
+/* New data are appended after earlier data. */
 static void the_begin_is_written_again(void **state)
 {
 	struct log_file f;
@@ -509,7 +510,7 @@ static void a_long_file_is_whole(void **state)
 	for (unsigned k = 0; k < BLOCKS; k++) {
 		fill(block, BLOCK, k);
 		assert_int_equal(log_file_write(&f, block, BLOCK), 0);
-		/* There is room before it is needed. */
+		/* Space is allocated before it is needed. */
 		assert_true(f.allocated_bytes >= f.whole_bytes);
 	}
 	assert_true(f.whole_bytes - f.cold_bytes < 2 * COLD_BYTES);

@@ -1,12 +1,12 @@
-/* build: wraps=write,pwrite,open,rename,poll,clock_gettime sources=report/log/log_file.c,report/log/log_mend.c,report/log/log_form.c,report/log/log_text.c,report/log/log_npy.c,report/text/label.c,host/process/watch.c,histogram.c,@result,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
+/* build: wraps=write,pwrite,open,rename,poll,clock_gettime sources=report/log/log_file.c,report/log/log_mend.c,report/log/log_form.c,report/log/log_text.c,report/log/log_npy.c,report/text/label.c,host/process/worker.c,histogram.c,@result,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* --log-last: what is kept before and after a breach and before the end, by a clock of this test's own. */
+/* --log-last: records kept before and after a breach and before the end, by a simulated clock. */
 #include "report/log/log_writer.c"
 
 #include "log_writer_bench.h"
 
 #define START_NS (1000 * NS_PER_S)
-#define PER_TURN 50 /* records in a turn of the thread: one each millisecond */
+#define PER_TURN 50 /* records per call of the thread: one each millisecond */
 #define TURN_NS (50 * NS_PER_MS)
 
 static void open_last(int64_t last_ns, uint64_t capacity)
@@ -38,7 +38,7 @@ static bool is_in_file(uint32_t seq)
 	return found;
 }
 
-/* From and to: as the file must have them at least; it may have two turns more, before and after. */
+/* From and to: the minimum contents of the file; it may have two calls more, before and after. */
 static void assert_kept(uint32_t from, uint32_t to)
 {
 	const uint32_t slack = 2 * PER_TURN;
@@ -71,7 +71,7 @@ static void before_and_after_a_breach(void **state)
 	(void)state;
 	open_last(NS_PER_S, 100000);
 	turns(100);
-	counter_add(&result.account.breaches, 1); /* of record 5000 or so */
+	counter_add(&result.account.breaches, 1); /* at about record 5000 */
 	turns(100);
 	finish_and_see();
 	assert_kept(4000, 6000);
@@ -80,7 +80,7 @@ static void before_and_after_a_breach(void **state)
 	assert_true(seen.records >= 3000 && seen.records <= 3300);
 }
 
-/* A second one in the time after the first: this time begins again. */
+/* A second breach in the time after the first: the time restarts. */
 static void breaches_one_after_the_other(void **state)
 {
 	(void)state;
@@ -127,7 +127,8 @@ static void the_last_of_a_long_run(void **state)
 	}
 }
 
-/* The ring has no place for so many in this time: the oldest go, none that is new is left out, and it is told. */
+/* The ring is too small for this time: the oldest records go, no new record is left out, and a line reports
+ * it. */
 static void a_ring_that_is_too_small_for_it(void **state)
 {
 	(void)state;
@@ -135,13 +136,13 @@ static void a_ring_that_is_too_small_for_it(void **state)
 	turns(200);
 	assert_int_equal(counter_get(&transactions.left_out), 0);
 	assert_true(log_ready(&transactions) <= 3000 && log_ready(&transactions) >= 2900);
-	/* Three quarters of 4000, at one in a millisecond. */
+	/* Three quarters of 4000, at one per millisecond. */
 	assert_true(w->shortest_ns >= 2900 * NS_PER_MS && w->shortest_ns <= 3200 * NS_PER_MS);
 	finish_and_see();
 	assert_true(seen.records >= 2900 && seen.records <= 3000);
 }
 
-/* It lets go of less than comes in a turn, and nobody knows the age of a record better: that is not worth a word. */
+/* It drops less than arrives in a call, the resolution of a record's age: not worth a message. */
 static void a_ring_that_is_just_large_enough(void **state)
 {
 	(void)state;

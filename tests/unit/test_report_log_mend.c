@@ -1,7 +1,7 @@
 /* build: sources=report/log/log_form.c,report/log/log_npy.c,report/log/log_text.c,report/text/label.c,histogram.c,@result,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Logs that have no end: wherever they are cut, and whatever is behind that, whole lines or records are left; and
- * nothing that is no log, or another's, is changed. */
+/* Truncated logs: for any cut, and any octets after it, whole lines or records are left; files that are not
+ * logs, or belong to another user, are unchanged. */
 #include "report/log/log_mend.c"
 
 #include "log_bench.h"
@@ -14,7 +14,7 @@
 
 static char name[] = "/tmp/rant-mend-XXXXXX", words[LOG_MEND_BYTES];
 static char whole[LOG_BEGIN_BYTES + LOGGED * LOG_RECORD_BYTES], got[sizeof(whole) + 2 * 4096];
-static size_t bytes_whole, ends[LOGGED + 2]; /* of the begin and of each record; behind the last one there is none */
+static size_t bytes_whole, ends[LOGGED + 2]; /* of the begin and of each record; none after the last */
 static bool is_array;
 
 static int set_up_mend(void **state)
@@ -39,7 +39,7 @@ static void make_log(enum log_format format, bool full)
 
 	options.log_full = options.sw_timestamps = full;
 	is_array = format == LOG_NPY;
-	log_columns_choose(&c, &options, result.there);
+	log_columns_choose(&c, &options, result.remote);
 	memset(whole, 0, sizeof(whole));
 	at = form->begin(whole, &c, LOGGED);
 	ends[n++] = (size_t)(at - whole);
@@ -59,7 +59,7 @@ static int put_octets(const void *from, size_t bytes, int64_t zeros)
 {
 	int fd;
 
-	/* A new one: what is emptied goes to the disk at once on ext4. */
+	/* A new file: truncated data go to the disk at once on ext4. */
 	unlink(name);
 	fd = open(name, O_RDWR | O_EXCL | O_CREAT | O_CLOEXEC, 0644);
 	assert_true(fd >= 0);
@@ -78,8 +78,8 @@ static size_t get_octets(void)
 	return (size_t)n;
 }
 
-/* How many records end at or before there; -1: not even the begin, of an array, does. Of lines, the header alone is
- * one. */
+/* Number of records that end at or before the offset; -1: not even the begin of an array. For lines, the
+ * header alone counts. */
 static int records_before(size_t at)
 {
 	int n = -1;
@@ -99,7 +99,7 @@ static size_t lines_before(size_t at)
 static void assert_mended(size_t cut, int64_t zeros, size_t want)
 {
 	const long long behind = (long long)cut + zeros - (long long)want;
-	char shape_told[40];
+	char shape_reported[40];
 	size_t n = get_octets();
 	long long removed = 0;
 
@@ -108,8 +108,8 @@ static void assert_mended(size_t cut, int64_t zeros, size_t want)
 		fail_msg("cut at %zu, %lld zeros: %zu octets are left and not %zu, '%s'", cut, (long long)zeros, n,
 			 want, words);
 	if (is_array && n) {
-		snprintf(shape_told, sizeof(shape_told), "'shape': (%d,), }  ", records_before(want));
-		assert_non_null(strstr(got + 10, shape_told));
+		snprintf(shape_reported, sizeof(shape_reported), "'shape': (%d,), }  ", records_before(want));
+		assert_non_null(strstr(got + 10, shape_reported));
 		assert_int_equal(got[LOG_BEGIN_BYTES - 1], '\n');
 		assert_int_equal(strstr(words, "its header") != NULL, records_before(want) != LOGGED);
 		assert_memory_equal(got, whole, (size_t)(strstr(whole + 10, "'shape'") - whole));
@@ -170,7 +170,7 @@ static void zeros_are_no_end(void **state)
 
 				log_mend(fd, words);
 				close(fd);
-				if (!cut) { /* nothing tells that it was an array */
+				if (!cut) { /* no octet shows that it was an array */
 					assert_int_equal(get_octets(), 0);
 					assert_non_null(strstr(words, " octets "));
 					continue;
@@ -180,7 +180,7 @@ static void zeros_are_no_end(void **state)
 	}
 }
 
-/* What ends with zeros by itself: the latency is 0, and what follows it is unused. */
+/* A record that ends with zeros: the latency is 0, and the octets after it are unused. */
 static void zeros_that_were_written_stay(void **state)
 {
 	(void)state;
@@ -204,10 +204,10 @@ static void the_number_of_records_is_put_right(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(numbers); i++) {
 		make_log(LOG_NPY, i % 2);
-		char *told = strstr(whole + 10, "'shape': (") + 10;
+		char *reported = strstr(whole + 10, "'shape': (") + 10;
 
-		memcpy(told, numbers[i], strlen(numbers[i]));
-		memcpy(told + strlen(numbers[i]), ",), }", 5);
+		memcpy(reported, numbers[i], strlen(numbers[i]));
+		memcpy(reported + strlen(numbers[i]), ",), }", 5);
 		int fd = put_octets(whole, bytes_whole, 0);
 
 		log_mend(fd, words);
@@ -223,7 +223,7 @@ static void the_number_of_records_is_put_right(void **state)
 	}
 }
 
-/* ---- What stays as it is ----------------------------------------------------------------------------------------- */
+/* ---- Unchanged files --------------------------------------------------------------------------------------------- */
 
 static int64_t length_of(int fd)
 {
@@ -256,7 +256,7 @@ static void what_is_no_log_stays(void **state)
 	assert_string_equal(words, "");
 	assert_int_equal(length_of(fd), sizeof(long_line));
 	close(fd);
-	/* One octet less. */
+	/* An octet less. */
 	fd = put_octets(long_line, sizeof(long_line) - 1, 0);
 	log_mend(fd, words);
 	golden("%s\n", words);
@@ -276,16 +276,16 @@ static void what_is_anothers_array_stays(void **state)
 		size_t at;
 		const char *octets;
 	} rows[] = { { 8, "x" }, { 9, "\x04" }, { 12, "DESCR" }, { 23, "SEX" } };
-	char *told;
+	char *reported;
 
 	(void)state;
 	for (size_t i = 0; i <= COUNT_OF(rows); i++) {
 		make_log(LOG_NPY, false);
-		told = strstr(whole + 10, "'shape'");
+		reported = strstr(whole + 10, "'shape'");
 		if (i < COUNT_OF(rows))
 			memcpy(whole + rows[i].at, rows[i].octets, strlen(rows[i].octets));
 		else
-			memcpy(told, "'SHAPE'", 7);
+			memcpy(reported, "'SHAPE'", 7);
 		int fd = put_octets(whole, bytes_whole - 1, 0);
 
 		log_mend(fd, words);
@@ -316,7 +316,7 @@ static void a_huge_file_is_not_read_through(void **state)
 		assert_int_equal(length_of(fd), huge);
 		close(fd);
 	}
-	/* But so many zeros are. */
+	/* But this number of zeros is. */
 	make_log(LOG_CSV, false);
 	int fd = put_octets(whole, bytes_whole, ZEROS_MAX);
 
@@ -332,7 +332,7 @@ static void assert_left_alone(int fd, size_t length)
 	assert_int_equal(length_of(fd), length);
 }
 
-static void what_may_not_be_changed_is_told(void **state)
+static void what_may_not_be_changed_is_reported(void **state)
 {
 	char second[80];
 	int fd;
@@ -358,7 +358,7 @@ static void what_may_not_be_changed_is_told(void **state)
 	close(fd);
 }
 
-/* Root's runs leave files of --user; nobody else changes another's. */
+/* Root's runs leave files of --user; other users cannot change another's file. */
 static void whose_file_is_changed(void **state)
 {
 	int fd, root;
@@ -383,7 +383,7 @@ static void whose_file_is_changed(void **state)
 	log_mend(fd, words);
 	root = seteuid(0);
 	assert_int_equal(root, 0);
-	assert_string_equal(words, "2 octets behind its last whole line were removed");
+	assert_string_equal(words, "2 octets after its last whole line were removed");
 	close(fd);
 }
 
@@ -405,7 +405,7 @@ static void what_is_no_file_stays(void **state)
 	close(ends_of[1]);
 }
 
-/* It says when the run was killed. */
+/* It is the time at which the run was killed. */
 static void the_time_of_the_last_change_stays(void **state)
 {
 	const struct timespec then[] = { { 1000000000, 1 }, { 1000000000, 2 } };
@@ -423,7 +423,7 @@ static void the_time_of_the_last_change_stays(void **state)
 	close(fd);
 }
 
-/* Behind the end of the file there are no octets of it, but there is room on the disk. */
+/* After the end of the file there are no octets of it, but allocated disk space. */
 static void room_that_was_taken_ahead_is_given_back(void **state)
 {
 	struct stat s;
@@ -459,7 +459,7 @@ int main(void)
 		MEND_TEST(what_is_no_log_stays),
 		MEND_TEST(what_is_anothers_array_stays),
 		MEND_TEST(a_huge_file_is_not_read_through),
-		MEND_TEST(what_may_not_be_changed_is_told),
+		MEND_TEST(what_may_not_be_changed_is_reported),
 		MEND_TEST(whose_file_is_changed),
 		MEND_TEST(what_is_no_file_stays),
 		MEND_TEST(the_time_of_the_last_change_stays),

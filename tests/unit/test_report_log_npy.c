@@ -6,7 +6,7 @@
 #include "log_bench.h"
 
 static struct log_columns columns;
-static char *header, *made; /* header: ended with a 0, without what is before the text */
+static char *header, *made; /* header: terminated with a 0, without the octets before the text */
 
 static int tear_down_npy(void **state)
 {
@@ -16,7 +16,7 @@ static int tear_down_npy(void **state)
 	return tear_down(state);
 }
 
-/* The order of the octets, as the header tells it. */
+/* The byte order by the header. */
 static char order(void)
 {
 	return (char)((union { uint16_t number; uint8_t octet; }){ 1 }.octet ? '<' : '>');
@@ -26,12 +26,11 @@ static void make_header(uint64_t number)
 {
 	free(header);
 	header = malloc(LOG_BEGIN_BYTES + 1);
-	log_columns_choose(&columns, &options, result.there);
+	log_columns_choose(&columns, &options, result.remote);
 	free(made);
 	made = malloc(LOG_BEGIN_BYTES);
 	assert_ptr_equal(log_npy_begin(made, &columns, number), made + LOG_BEGIN_BYTES);
-	/* Version 1.0: the length is of 16 bits, the lowest first, and what is behind the header is at a multiple of
-	 * 64. */
+	/* Version 1.0: the length has 16 bits, little-endian, and the records begin at a multiple of 64. */
 	assert_memory_equal(made, "\x93NUMPY\x01\x00", 8);
 	assert_int_equal((uint8_t)made[8] | (uint8_t)made[9] << 8, LOG_BEGIN_BYTES - 10);
 	assert_int_equal(LOG_BEGIN_BYTES % 64, 0);
@@ -57,7 +56,7 @@ static void assert_header(uint64_t number, const char *expected)
 
 /* ---- The header -------------------------------------------------------------------------------------------------- */
 
-/* What is not there has no name: to NumPy that is padding, and no field. */
+/* Absent columns have no name: to NumPy that is padding, not a field. */
 static void the_header_of_a_plain_log(void **state)
 {
 	(void)state;
@@ -92,8 +91,8 @@ static void the_header_of_a_full_log(void **state)
 		      "('T4_HW', '<i8'), ('T4_SW', '<i8'), ('RTT', '<i8'), ('T2_KERNEL', '<i8'), ('T2_SW', '<i8'), "
 		      "('T3_SW', '<i8'), ('T3_KERNEL', '<i8'), ('RESPONSE', '<i8'), ('NETWORK', '<i8'), ], "
 		      "'fortran_order': False, 'shape': (1234567,), }");
-	/* What the reflector told twice is there once. */
-	result.there = SOURCE_USER;
+	/* Values reported twice are stored once. */
+	result.remote = SOURCE_USER;
 	assert_header(0,
 		      "{'descr': [('SEQ', '<u4'), ('LEFT_OUT', '<u2'), ('FLAGS', '<u2'), ('T1_SW', '<i8'), ('T1_HW', "
 		      "'<i8'), "
@@ -102,7 +101,7 @@ static void the_header_of_a_full_log(void **state)
 		      "'fortran_order': False, 'shape': (0,), }");
 }
 
-/* It is written again over the one before. */
+/* It overwrites the earlier header. */
 static void a_header_is_as_long_whatever_the_number(void **state)
 {
 	static const uint64_t numbers[] = { 0, 9, 10, UINT32_MAX, UINT64_MAX };
@@ -119,7 +118,8 @@ static void a_header_is_as_long_whatever_the_number(void **state)
 	}
 }
 
-/* Of each role, stamp and host: one octet behind the header would be seen, and no name is there twice. */
+/* For each role, timestamp source and host: an octet after the header would be detected, and names are
+ * unique. */
 static void every_header_has_its_room(void **state)
 {
 	(void)state;
@@ -128,7 +128,7 @@ static void every_header_has_its_room(void **state)
 		options.sw_timestamps = kind & 2;
 		options.log_full = options.role == ROLE_EMIT && kind & 4;
 		options.stamp = SOURCE_USER + (kind / 8) % 3;
-		result.there = (uint8_t)((kind / 8) % SOURCES);
+		result.remote = (uint8_t)((kind / 8) % SOURCES);
 		make_header(UINT64_MAX);
 		assert_non_null(strstr(header, " 'shape': (18446744073709551615,), }   "));
 		for (char *at = header; (at = strstr(at, "('")); at++) {
@@ -143,7 +143,7 @@ static void every_header_has_its_room(void **state)
 
 /* ---- Records ----------------------------------------------------------------------------------------------------- */
 
-/* Where the format says that each number is. */
+/* Offsets of the numbers by the format. */
 struct got {
 	uint32_t seq;
 	uint16_t left_out, flags;
@@ -156,7 +156,7 @@ static struct got record(const struct sample *s, uint64_t left_out)
 	struct got g = { 0 };
 	char *at = malloc(bytes);
 
-	log_columns_choose(&columns, &options, result.there);
+	log_columns_choose(&columns, &options, result.remote);
 	assert_ptr_equal(log_npy_record(at, &columns, s, left_out), at + bytes);
 	memcpy(&g.seq, at, 4);
 	memcpy(&g.left_out, at + 4, 2);
@@ -193,7 +193,7 @@ static void a_plain_record(void **state)
 	assert_int_equal(g.flags, 0);
 	assert_numbers(&g, 5, (const int64_t[]){ 1771555281293181657, 1771555281293181658, 1771555281293181659,
 						 1771555281293181660, 54769 });
-	/* A column that is not there, and a stamp. */
+	/* An absent column, and a timestamp. */
 	options.sw_timestamps = false;
 	s.source[EMIT_T4_WIRE] = SOURCE_NONE;
 	s.latency_ns = -1;
@@ -206,13 +206,13 @@ static void left_out_stops_at_its_most(void **state)
 {
 	static const struct {
 		uint64_t left_out;
-		uint16_t told;
+		uint16_t reported;
 	} rows[] = { { 0, 0 }, { 1, 1 }, { 65534, 65534 }, { 65535, 65535 }, { 65536, 65535 }, { UINT64_MAX, 65535 } };
 	struct sample s = sample_of(1, 1, 1, 1);
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++)
-		assert_int_equal(record(&s, rows[i].left_out).left_out, rows[i].told);
+		assert_int_equal(record(&s, rows[i].left_out).left_out, rows[i].reported);
 }
 
 static void a_full_record(void **state)
@@ -230,7 +230,7 @@ static void a_full_record(void **state)
 						  1773883524780147538, 15400, 1234567890000000000, 1234567890000002100,
 						  1234567890000003000, 1234567890000010000, 10000, 5400 });
 	s.off_scale = true;
-	s.one_scale = false;
+	s.same_timebase = false;
 	g = record(&s, 0);
 	assert_int_equal(g.flags, FOLLOW_UP_THERE | 256);
 	assert_numbers(&g, 11, (const int64_t[]){ 1773883524780127138, 1773883524780130138, 1773883524780145538,
@@ -245,7 +245,7 @@ static void the_flags_of_a_record(void **state)
 		enum follow_up why;
 		uint16_t flags;
 	} rows[] = {
-		{ FOLLOW_UP_NONE, 0 }, { FOLLOW_UP_LOST, 2 }, { FOLLOW_UP_UNKNOWN, 3 }, { FOLLOW_UP_UNTOLD, 4 },
+		{ FOLLOW_UP_NONE, 0 }, { FOLLOW_UP_LOST, 2 }, { FOLLOW_UP_UNKNOWN, 3 }, { FOLLOW_UP_UNREPORTED, 4 },
 			{ FOLLOW_UP_MIXED, 5 },
 		{ FOLLOW_UP_END, 6 }, { FOLLOW_UP_STEPPED, 7 },
 	};
@@ -269,7 +269,7 @@ static void the_flags_of_a_record(void **state)
 	}
 }
 
-/* Nothing of a plain record in the ring is behind its end: the times of the other host are not read. */
+/* Nothing is read after the end of a plain record in the ring: no remote times. */
 static void a_record_that_ends_after_our_times(void **state)
 {
 	(void)state;

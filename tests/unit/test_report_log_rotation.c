@@ -1,6 +1,6 @@
 /* build: wraps=write,pwrite,open,rename,poll sources=report/log/log_mend.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The log in several files: which number each gets, which are kept, and what happens when one cannot be made. */
+/* The log in several files: their numbers, the kept files, and errors while creating a file. */
 #include "report/log/log_file.c"
 
 #include "log_folder.h"
@@ -39,7 +39,7 @@ static void the_last_files_are_kept(void **state)
 	}
 }
 
-/* While it is written there are no more than are to be kept either. */
+/* During the run the limit of kept files holds too. */
 static void there_are_never_more_than_are_kept(void **state)
 {
 	struct log_file f;
@@ -56,7 +56,7 @@ static void there_are_never_more_than_are_kept(void **state)
 	assert_int_equal(files_in_folder(), 2);
 }
 
-/* Of an earlier run nothing is replaced, though its first files have been removed by now, and nothing is removed. */
+/* No file of an earlier run is replaced, though its first files have been removed, and none is removed. */
 static void numbers_go_on_after_those_that_are_there(void **state)
 {
 	static const char *const others[] = { ".x", ".7x", "7", ".-9", ". 9", ".partial.9", ".99999999999999999999",
@@ -88,7 +88,7 @@ static void numbers_go_on_after_those_that_are_there(void **state)
 	assert_int_equal(files_in_folder(), 1 + (int)COUNT_OF(others) + 2 + 3);
 }
 
-/* Beside the present folder, as well as in it. */
+/* Next to the present folder, as well as in it. */
 static void numbers_in_this_folder(void **state)
 {
 	struct log_file f;
@@ -120,7 +120,7 @@ static void when_a_file_is_long_enough(void **state)
 	log_file_abandon(&f);
 }
 
-/* What was said to stay as PATH.partial stays so. */
+/* Data reported to stay as PATH.partial stay so. */
 static void after_an_error_nothing_rotates(void **state)
 {
 	struct log_file f;
@@ -146,7 +146,8 @@ static void put_others_partial(void)
 	put_file(partial, "of another\n");
 }
 
-/* The next file cannot be made: those before have their numbers, and what is at its name is not ours. */
+/* The next file cannot be created: the earlier files have their numbers, and the file with its name is not
+ * ours. */
 static void the_next_file_cannot_be_made(void **state)
 {
 	(void)state;
@@ -172,7 +173,7 @@ static void the_next_file_cannot_be_made(void **state)
 	assert_file(partial, "of another\n");
 }
 
-/* It must not become as long as the one before was. */
+/* It must not get the length of the previous file. */
 static void cut_off_while_the_next_file_is_made(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* build: sources=report/log/log_form.c,report/log/log_npy.c,report/text/label.c,histogram.c,@result,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The log as text: which columns there are, what is in them, and what is missing. */
+/* The log as text: its columns, their contents, and missing values. */
 #include "report/log/log_text.c"
 
 #include "log_bench.h"
@@ -99,7 +99,7 @@ static void flags_of_a_full_log(void **state)
 		enum follow_up why;
 		const char *flag;
 	} rows[] = {
-		{ FOLLOW_UP_LOST, "lost" }, { FOLLOW_UP_UNKNOWN, "unknown" }, { FOLLOW_UP_UNTOLD, "untold" },
+		{ FOLLOW_UP_LOST, "lost" }, { FOLLOW_UP_UNKNOWN, "unknown" }, { FOLLOW_UP_UNREPORTED, "untold" },
 		{ FOLLOW_UP_MIXED, "mixed" }, { FOLLOW_UP_END, "end" }, { FOLLOW_UP_NONE, "plain" },
 	};
 
@@ -118,13 +118,13 @@ static void flags_of_a_full_log(void **state)
 	}
 }
 
-/* One time of each host has no place on the scale of its NIC, and that is why its column is empty. */
+/* A time of each host cannot be converted to the timebase of its NIC, so its column is empty. */
 static void what_has_no_place_is_a_dash_with_a_flag(void **state)
 {
 #define HERE "1773883524.780127138 1773883524.780130138 1773883524.780145538 1773883524.780147538 15400 "
 	static const struct {
 		enum follow_up why;
-		bool off_scale, here[2];
+		bool off_scale, local[2];
 		const char *fields;
 	} rows[] = {
 		{ FOLLOW_UP_THERE, true, { false, false },
@@ -150,10 +150,10 @@ static void what_has_no_place_is_a_dash_with_a_flag(void **state)
 
 		if (rows[i].why != FOLLOW_UP_THERE)
 			s = without_t3(s, rows[i].why);
-		s.one_scale = !rows[i].off_scale;
+		s.same_timebase = !rows[i].off_scale;
 		s.off_scale = rows[i].off_scale;
 		for (int k = 0; k < 2; k++)
-			if (rows[i].here[k])
+			if (rows[i].local[k])
 				s.source[k ? EMIT_T4_USER : EMIT_T1_USER] = SOURCE_NONE;
 		log_add(&transactions, &s);
 		snprintf(fields, sizeof(fields), "%zu %s", i, rows[i].fields);
@@ -164,8 +164,8 @@ static void what_has_no_place_is_a_dash_with_a_flag(void **state)
 		assert_int_equal(strcspn(line + 1, "\n"), strlen(RULE RULE "-----------------------"));
 }
 
-/* A reflector that is no rant does not tell which clock T3 is of: it is written as it was told. */
-static void what_is_not_told_to_have_no_place_stays(void **state)
+/* A reflector other than rant does not report the clock of T3: it is written as reported. */
+static void what_is_not_reported_to_have_no_place_stays(void **state)
 {
 	struct sample s;
 
@@ -176,10 +176,10 @@ static void what_is_not_told_to_have_no_place_stays(void **state)
 	assert_string_equal(last_fields(LOG_TEXT),
 			    "1 1773883524.780130138 1773883524.780145538 15400 1234567890.000000000 - "
 			    "1234567890.000003000 1234567890.000010000 10000 5400 -");
-	/* But a time of its program that took the place of the NIC's, before the first stamp of the NIC came, is none
-	 * of it. */
+	/* But a time of its program that replaced the NIC's, before the first NIC timestamp arrived, does
+	 * not belong to it. */
 	s = without_t3(joined_sample(2, 5400, 2100, 900, 7000), FOLLOW_UP_MIXED);
-	s.source[THERE + REFLECT_T2_WIRE] = SOURCE_USER;
+	s.source[REMOTE + REFLECT_T2_WIRE] = SOURCE_USER;
 	log_add(&transactions, &s);
 	assert_string_equal(last_fields(LOG_TEXT),
 			    "2 1773883524.780130138 1773883524.780145538 15400 - - 1234567890.000003000 - - - mixed");
@@ -204,9 +204,9 @@ static void what_a_full_log_has_of_odd_samples(void **state)
 	assert_string_equal(last_fields(LOG_TEXT),
 			    "2 1773883524.780130138 1773883524.780131538 -3 1234567890.000000000 - "
 			    "1234567890.000003000 1234567889.999996000 -4000 5400 -");
-	/* Nothing at all was told. */
+	/* No value was reported. */
 	memset(s.source, SOURCE_NONE, sizeof(s.source));
-	s.follow_up = FOLLOW_UP_UNTOLD;
+	s.follow_up = FOLLOW_UP_UNREPORTED;
 	log_add(&transactions, &s);
 	assert_string_equal(last_fields(LOG_TEXT), "2 - - -3 - - - - - - untold");
 }
@@ -227,7 +227,7 @@ static void a_full_log_with_times_of_user_space(void **state)
 static void columns_of_a_full_log(void **state)
 {
 	static const struct {
-		enum source here, there;
+		enum source local, remote;
 		bool split;
 		const char *names;
 	} rows[] = {
@@ -241,7 +241,7 @@ static void columns_of_a_full_log(void **state)
 		  "SEQ T1_KERNEL T4_KERNEL RTT T2_HW T2_SW T3_SW T3_HW RESPONSE NETWORK FLAGS" },
 		{ SOURCE_USER, SOURCE_HARDWARE, false,
 		  "SEQ T1_SW T4_SW RTT T2_HW T2_SW T3_SW T3_HW RESPONSE NETWORK FLAGS" },
-		/* Times that are told twice are there once. */
+		/* Times reported twice are stored once. */
 		{ SOURCE_USER, SOURCE_USER, true, "SEQ T1_SW T4_SW RTT T2_SW T3_SW RESPONSE NETWORK FLAGS" },
 	};
 
@@ -249,7 +249,7 @@ static void columns_of_a_full_log(void **state)
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		tear_down(state);
 		set_up(state);
-		full_log(rows[i].here, rows[i].there, rows[i].split, 1);
+		full_log(rows[i].local, rows[i].remote, rows[i].split, 1);
 		char *line = strtok((char *)logged(), "\n"), names[256] = "";
 
 		for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
@@ -258,7 +258,7 @@ static void columns_of_a_full_log(void **state)
 	}
 }
 
-/* A plain log although the other host told everything: its records end after our times. */
+/* A plain log although the other host reported everything: its records end after the local times. */
 static void a_plain_log_of_an_emitter_that_heard_all(void **state)
 {
 	(void)state;
@@ -290,9 +290,9 @@ static void times_before_1970_keep_their_sign(void **state)
 	assert_non_null(strstr(logged(), " -0.000000001                    0.000000000 "));
 }
 
-/* With times that a hostile reflector could tell, the numbers of a line are wider than its columns, and yet not cut. */
-/* Of each number of digits the last one, the first and the one after it, with both signs: columns of latencies get
- * wider, and nothing is cut. */
+/* With times of a hostile reflector, numbers of a line are wider than its columns, and still complete. */
+/* For each number of digits the last, the first and the next number, with both signs: columns of latencies
+ * get wider, and no digit is lost. */
 static void numbers_stand_at_the_right_of_their_columns(void **state)
 {
 	char expected[64], got[64];
@@ -345,15 +345,15 @@ static void the_longest_line_has_its_room(void **state)
 	full_log(SOURCE_HARDWARE, SOURCE_HARDWARE, true, 2);
 	s = joined_sample(UINT32_MAX, 5400, 2100, 900, 7000);
 	/* -4 10^18 and 4 10^18: as far as a time of the packet goes. */
-	s.time_ns[THERE + REFLECT_T2_WIRE] = 4000000000 * NS_PER_S;
-	s.time_ns[THERE + REFLECT_T3_WIRE] = 0;
+	s.time_ns[REMOTE + REFLECT_T2_WIRE] = 4000000000 * NS_PER_S;
+	s.time_ns[REMOTE + REFLECT_T3_WIRE] = 0;
 	log_add(&transactions, &s);
 	logged();
 	assert_int_equal(strlen(text), 2 * SHORT + LONG);
 	assert_non_null(strstr(text, " -4000000000000000000 4000000000000015400                -\n"));
-	/* As long as 64 bits can make it, and that is more than any clock tells. */
+	/* The longest 64-bit number, more than any clock shows. */
 	s.latency_ns = INT64_MIN;
-	s.time_ns[THERE + REFLECT_T2_WIRE] = s.time_ns[THERE + REFLECT_T3_WIRE] = INT64_MIN;
+	s.time_ns[REMOTE + REFLECT_T2_WIRE] = s.time_ns[REMOTE + REFLECT_T3_WIRE] = INT64_MIN;
 	log_add(&transactions, &s);
 	logged();
 	assert_non_null(strstr(text, " -9223372036854775808 "));
@@ -387,7 +387,7 @@ static void fields_of_a_full_log(void **state)
 	log_add(&transactions, &s);
 	s.seq++;
 	s.off_scale = true;
-	s.one_scale = false;
+	s.same_timebase = false;
 	log_add(&transactions, &s);
 	s = joined_sample(10, 5400, 2100, 900, 7000);
 	s.source[EMIT_T1_USER] = SOURCE_NONE;
@@ -404,7 +404,7 @@ static void fields_of_a_full_log(void **state)
 		"1234567890000000000,1234567890000002100,1234567890000003000,1234567890000010000,10000,5400,unplaced\n");
 }
 
-/* Both have the same in each place. */
+/* Both have equal values in each column. */
 static void the_fields_are_those_of_the_columns(void **state)
 {
 	static const struct {
@@ -432,7 +432,8 @@ static void the_fields_are_those_of_the_columns(void **state)
 	assert_string_equal(logged_as(LOG_CSV), "SEQ,T1_SW,T4_SW,RTT\n7,,4,1\n");
 }
 
-/* The reflector told of better stamps after the columns had been named: what is of another clock is not there. */
+/* The reflector reported better timestamps after the columns were named: times of another clock are
+ * missing. */
 static void what_is_of_another_clock_than_its_column_is_missing(void **state)
 {
 	struct sample s;
@@ -440,7 +441,7 @@ static void what_is_of_another_clock_than_its_column_is_missing(void **state)
 	(void)state;
 	full_log(SOURCE_HARDWARE, SOURCE_HARDWARE, false, RECORDS);
 	s = joined_sample(1, 5400, 2100, 900, 7000);
-	s.source[THERE + REFLECT_T2_WIRE] = s.source[THERE + REFLECT_T3_WIRE] = SOURCE_KERNEL;
+	s.source[REMOTE + REFLECT_T2_WIRE] = s.source[REMOTE + REFLECT_T3_WIRE] = SOURCE_KERNEL;
 	log_add(&transactions, &s);
 	assert_string_equal(last_fields(LOG_TEXT),
 			    "1 1773883524.780130138 1773883524.780145538 15400 - - 1234567890.000003000 - "
@@ -457,7 +458,7 @@ int main(void)
 		LOG_TEST(a_full_log_has_all_eight_times),
 		LOG_TEST(flags_of_a_full_log),
 		LOG_TEST(what_has_no_place_is_a_dash_with_a_flag),
-		LOG_TEST(what_is_not_told_to_have_no_place_stays),
+		LOG_TEST(what_is_not_reported_to_have_no_place_stays),
 		LOG_TEST(what_a_full_log_has_of_odd_samples),
 		LOG_TEST(a_full_log_with_times_of_user_space),
 		LOG_TEST(columns_of_a_full_log),

@@ -1,6 +1,7 @@
-/* build: wraps=write,pwrite,open,rename,poll,clock_gettime sources=report/log/log_file.c,report/log/log_mend.c,report/log/log_form.c,report/log/log_text.c,report/log/log_npy.c,report/text/label.c,host/process/watch.c,histogram.c,@result,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
+/* build: wraps=write,pwrite,open,rename,poll,clock_gettime sources=report/log/log_file.c,report/log/log_mend.c,report/log/log_form.c,report/log/log_text.c,report/log/log_npy.c,report/text/label.c,host/process/worker.c,histogram.c,@result,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From the ring to the file: every record once and in order, or told to be missing, beside the run and after it. */
+/* From the ring to the file: every record once and in order, or reported as missing, during the run and
+ * after it. */
 #include "report/log/log_writer.c"
 
 #include "log_writer_bench.h"
@@ -40,7 +41,7 @@ static void all_at_the_end(void **state)
 	assert_false(w->beside);
 }
 
-/* With every place of the newest record in the memory. */
+/* With every ring entry resident in memory. */
 static void a_circular_log_is_written_from_old_to_new(void **state)
 {
 	(void)state;
@@ -70,7 +71,7 @@ static void a_log_without_records_has_its_begin(void **state)
 	assert_int_equal(seen.records, 0);
 }
 
-/* It is complete at any time: no record waits longer than two turns, and no line is there in part. */
+/* The file is complete at any time: no record waits longer than two calls, and no line is partial. */
 static void what_is_written_by_now(void **state)
 {
 	(void)state;
@@ -88,7 +89,7 @@ static void what_is_written_by_now(void **state)
 	finish_and_see();
 }
 
-/* ---- What is missing --------------------------------------------------------------------------------------------- */
+/* ---- Missing records --------------------------------------------------------------------------------------------- */
 
 static void a_repeated_number_has_a_line(void **state)
 {
@@ -125,7 +126,7 @@ static void a_gap_has_a_line(void **state)
 	assert_int_equal(w->written, 8 + 3 + 8);
 }
 
-/* So that what is left when a run does not end can be read as it is. */
+/* So that the file of a run that did not end is readable without repair. */
 static void the_number_in_the_header_is_right_by_now(void **state)
 {
 	(void)state;
@@ -166,7 +167,7 @@ static void a_gap_in_an_array(void **state)
 	assert_int_equal(see_npy(path).in_header, 11);
 }
 
-/* Some were too old, and then the ring was full: the record after them tells of all, in whatever form. */
+/* Some were too old, and then the ring was full: the record after them has the total, in every format. */
 static void a_gap_for_two_reasons(void **state)
 {
 	(void)state;
@@ -176,7 +177,7 @@ static void a_gap_for_two_reasons(void **state)
 		open_writer(8);
 		offer(3);
 		take(w, 3, skip_record);
-		offer(13); /* five of them have no place */
+		offer(13); /* five of them do not fit */
 		take(w, 8, skip_record);
 		offer(2);
 		take(w, 1, skip_record); /* the mark */
@@ -214,7 +215,7 @@ static void better_stamps_have_a_line(void **state)
 		FILE *in;
 
 		offered = 0;
-		result.there = SOURCE_NONE;
+		result.remote = SOURCE_NONE;
 		joined_run(SOURCE_HARDWARE, SOURCE_KERNEL, false);
 		options.log_full = true;
 		options.log_format = form;
@@ -222,7 +223,7 @@ static void better_stamps_have_a_line(void **state)
 		add_joined(3);
 		drain(w);
 		drain(w);
-		result.there = SOURCE_HARDWARE;
+		result.remote = SOURCE_HARDWARE;
 		add_joined(3);
 		drain(w);
 		drain(w);
@@ -248,7 +249,7 @@ static void better_stamps_have_a_line(void **state)
 	}
 }
 
-/* What is known before the first record needs no line, nor what no column has. */
+/* Sources known before the first record need no line, nor those without a column. */
 static void better_stamps_that_need_no_line(void **state)
 {
 	(void)state;
@@ -256,7 +257,7 @@ static void better_stamps_that_need_no_line(void **state)
 	options.log_full = true;
 	open_writer(100);
 	drain(w);
-	result.there = SOURCE_HARDWARE;
+	result.remote = SOURCE_HARDWARE;
 	add_joined(3);
 	finish_and_see();
 	assert_int_equal(seen.others, 0);
@@ -264,11 +265,11 @@ static void better_stamps_that_need_no_line(void **state)
 	log_writer_close(w);
 	options.log_full = false;
 	offered = 0;
-	result.there = SOURCE_KERNEL;
+	result.remote = SOURCE_KERNEL;
 	open_writer(100);
 	offer(3);
 	drain(w);
-	result.there = SOURCE_HARDWARE;
+	result.remote = SOURCE_HARDWARE;
 	offer(3);
 	finish_and_see();
 	assert_int_equal(seen.others, 0);
@@ -344,7 +345,7 @@ static void arrays_of_a_rotation(void **state)
 	assert_int_equal(records_of_all, 20000);
 }
 
-/* However full the last file is: nothing is left to be written into another one, for which it would have to go. */
+/* However full the last file is: no data are left for a new file, for which it would be removed. */
 static void the_end_makes_no_file_more(void **state)
 {
 	(void)state;
@@ -525,7 +526,7 @@ static void a_thread_writes_beside_the_run(void **state)
 		start_or_skip();
 		place_records(1000, false, false);
 		log_writer_hand_over(w);
-		if (!w->watch.shares_files)
+		if (!w->worker.shares_files)
 			assert_int_equal(fcntl(w->file.fd, F_GETFD), -1);
 		for (int n = 0; n < 2000; n++) {
 			offer(100);
@@ -558,7 +559,7 @@ static void a_thread_that_has_nothing_to_write(void **state)
 	assert_int_equal(log_writer_open(w, &report, &transactions), 0);
 	start_or_skip();
 	log_writer_close(w);
-	assert_false(w->watch.running);
+	assert_false(w->worker.running);
 	assert_int_equal(files_in_folder(), 0);
 }
 

@@ -181,7 +181,7 @@ static void more_differences_than_the_list_holds(void **state)
 	show_report();
 }
 
-static void what_cannot_be_told_of_the_machine(void **state)
+static void what_cannot_be_reported_of_the_machine(void **state)
 {
 	(void)state;
 	active();
@@ -216,7 +216,7 @@ int main(void)
 		ACTIVITY_TEST(until_the_breach_and_during_the_run),
 		ACTIVITY_TEST(no_reading_no_difference),
 		ACTIVITY_TEST(more_differences_than_the_list_holds),
-		ACTIVITY_TEST(what_cannot_be_told_of_the_machine),
+		ACTIVITY_TEST(what_cannot_be_reported_of_the_machine),
 	};
 
 	return golden_run(tests);

@@ -17,8 +17,8 @@ static void three_ports(void)
 	for (unsigned i = 0; i < COUNT_OF(port); i++)
 		port[i].number = (uint16_t)(40000 + i);
 	for (size_t i = 0; i < COUNT_OF(us); i++)
-		variation_count(&port[0].rtt, (uint64_t)(us[i] * NS_PER_US));
-	variation_count(&port[1].rtt, 11 * NS_PER_US);
+		ipdv_count(&port[0].rtt, (uint64_t)(us[i] * NS_PER_US));
+	ipdv_count(&port[1].rtt, 11 * NS_PER_US);
 	port[0].sent = port[1].sent = 3;
 	port[1].lost = 2;
 	options.role = ROLE_EMIT;
@@ -43,9 +43,9 @@ static void by_the_network(void **state)
 	(void)state;
 	three_ports();
 	port[1].lost = 0;
-	variation_count(&port[0].network, 5 * NS_PER_US);
-	variation_count(&port[1].network, 9 * NS_PER_US);
-	port[0].directions = (struct directions){ .told = true, .lost_forward = 1, .lost_backward = 2 };
+	ipdv_count(&port[0].network, 5 * NS_PER_US);
+	ipdv_count(&port[1].network, 9 * NS_PER_US);
+	port[0].directions = (struct directions){ .reported = true, .lost_forward = 1, .lost_backward = 2 };
 	show_report();
 }
 

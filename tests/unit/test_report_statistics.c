@@ -42,7 +42,7 @@ static void one_less_is_too_few(void **state)
 	show_report();
 }
 
-static void a_full_overflow_store_gives_bounds(void **state)
+static void percentiles_above_a_full_overflow_store(void **state)
 {
 	(void)state;
 	for (uint32_t i = 0; i < HISTOGRAM_OVERFLOW_STORE + 1; i++)
@@ -207,14 +207,14 @@ static void the_stages_of_both_hosts(void **state)
 static void the_names_of_remote_stages(void **state)
 {
 	/* The last: its program's times are the stamps, once is enough. */
-	static const enum source there[] = { SOURCE_KERNEL, SOURCE_LOCAL, SOURCE_USER };
+	static const enum source remote[] = { SOURCE_KERNEL, SOURCE_LOCAL, SOURCE_USER };
 
 	(void)state;
-	for (size_t i = 0; i < COUNT_OF(there); i++) {
+	for (size_t i = 0; i < COUNT_OF(remote); i++) {
 		tear_down(state);
 		set_up(state);
 		part = "^Stages";
-		joined_run(SOURCE_HARDWARE, there[i], true);
+		joined_run(SOURCE_HARDWARE, remote[i], true);
 		show_report();
 		assert_stages_aligned();
 	}
@@ -247,7 +247,7 @@ static void the_table_fits_the_terminal(void **state)
 }
 
 /* None is shown as zero, and the reason is that of most samples. */
-static void stages_that_the_reflector_did_not_tell(void **state)
+static void stages_that_the_reflector_did_not_print(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(unknowns); i++) {
@@ -257,7 +257,7 @@ static void stages_that_the_reflector_did_not_tell(void **state)
 		joined_run(SOURCE_HARDWARE, SOURCE_LOCAL, true);
 		for (int k = STAGE_RESPONSE; k < STAGES; k++)
 			forget_samples(&stage[k], 0, 0);
-		result.software_there.told = false;
+		result.software_remote.reported = false;
 		result.account.follow_up[FOLLOW_UP_THERE] = 0;
 		counter_add(&result.account.follow_up[unknowns[i].why], 95);
 		counter_add(&result.account.follow_up[unknowns[(i + 1) % COUNT_OF(unknowns)].why], 6);
@@ -270,11 +270,11 @@ static void stages_that_the_reflector_did_not_tell(void **state)
 
 static void why_remote_stages_are_not_known(void **state)
 {
-	static const struct software_there last[] = {
-		{ .told = false, .t2_known = true },
-		{ .told = true, .t2_known = false },
-		{ .told = true, .t2_known = true, .bound_ns = -1 },
-		{ .told = true, .t2_known = true },
+	static const struct software_remote last[] = {
+		{ .reported = false, .t2_known = true },
+		{ .reported = true, .t2_known = false },
+		{ .reported = true, .t2_known = true, .bound_ns = -1 },
+		{ .reported = true, .t2_known = true },
 	};
 
 	(void)state;
@@ -283,7 +283,7 @@ static void why_remote_stages_are_not_known(void **state)
 	for (int k = STAGE_REMOTE_WIRE_TO_APP; k < STAGES; k++)
 		forget_samples(&stage[k], 0, 0);
 	for (size_t i = 0; i < COUNT_OF(last); i++) {
-		result.software_there = last[i];
+		result.software_remote = last[i];
 		show_report();
 	}
 	/* A stage that was only negative was told. */
@@ -295,8 +295,8 @@ static void why_remote_stages_are_not_known(void **state)
 	/* No reply had any stamps. */
 	result.stage[STAGE_REMOTE_APP] = &stage[STAGE_REMOTE_APP];
 	forget_samples(&stage[STAGE_REMOTE_APP], 0, 0);
-	result.there = SOURCE_NONE;
-	result.software_there = last[0];
+	result.remote = SOURCE_NONE;
+	result.software_remote = last[0];
 	show_report();
 }
 
@@ -423,7 +423,7 @@ int main(void)
 		TEST(no_sample_is_not_zero),
 		TEST(rare_percentiles_need_ten_samples_above),
 		TEST(one_less_is_too_few),
-		TEST(a_full_overflow_store_gives_bounds),
+		TEST(percentiles_above_a_full_overflow_store),
 		TEST(bars_only_on_a_terminal),
 		TEST(the_columns_of_the_stages_stand_in_line),
 		TEST(the_numbers_of_the_stages),
@@ -434,7 +434,7 @@ int main(void)
 		TEST(the_stages_of_both_hosts),
 		TEST(the_names_of_remote_stages),
 		TEST(the_table_fits_the_terminal),
-		TEST(stages_that_the_reflector_did_not_tell),
+		TEST(stages_that_the_reflector_did_not_print),
 		TEST(why_remote_stages_are_not_known),
 		TEST(each_way_by_itself),
 		TEST(a_way_that_took_less_than_nothing),
@@ -443,6 +443,6 @@ int main(void)
 		TEST(the_schedule),
 	};
 
-	usual_part = "^--- |Test is complete|Histogram|^Stages|^Rate:|One-way";
+	usual_stage = "^--- |Test is complete|Histogram|^Stages|^Rate:|One-way";
 	return golden_run(tests);
 }

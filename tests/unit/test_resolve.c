@@ -1,6 +1,6 @@
 /* build: wraps=getaddrinfo,nic_reaches sources=host/nic/nic*.c libs=-lnl-3 -lnl-genl-3 */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which address of a name is taken, and what is said of it: with a resolver that answers as it is told. */
+/* The address chosen for a name, and the messages, with a simulated resolver. */
 #include "host/nic/resolve.c"
 
 #include "golden.h"
@@ -10,7 +10,8 @@
 static struct {
 	const char *address[MOST]; /* in the resolver's order, up to NULL */
 	const char *reached[MOST];
-	int error, system_error, family; /* that was asked for */
+	int error, system_error;
+	int family; /* as requested */
 	int64_t takes_ns;
 } fake;
 
@@ -99,7 +100,7 @@ static void assert_server(const char *text)
 	assert_memory_equal(&o.server, &want, address_bytes(&want));
 }
 
-/* An address needs nobody. */
+/* Without a name the resolver is not called. */
 static void no_name(void **state)
 {
 	(void)state;
@@ -113,17 +114,17 @@ static void no_name(void **state)
 static const struct {
 	const char *address[MOST], *reached[MOST], *taken, *says;
 } cases[] = {
-	{ { "192.0.2.1" }, { "192.0.2.1" }, "192.0.2.1", "--address reflector: it is 192.0.2.1\n" },
-	/* of which is said later that it is not reached */
-	{ { "192.0.2.1" }, { 0 }, "192.0.2.1", "it is 192.0.2.1\n" },
+	{ { "192.0.2.1" }, { "192.0.2.1" }, "192.0.2.1", "--address reflector: resolved to 192.0.2.1\n" },
+	/* a later line reports the missing route */
+	{ { "192.0.2.1" }, { 0 }, "192.0.2.1", "resolved to 192.0.2.1\n" },
 	{ { "2001:db8::1", "192.0.2.1" }, { "192.0.2.1", "2001:db8::1" }, "2001:db8::1",
-	  "it is 2001:db8::1, the first of its 2 addresses that is reached through lo\n" },
+	  "resolved to 2001:db8::1, the first of its 2 addresses that is reached through lo\n" },
 	{ { "2001:db8::1", "192.0.2.1" }, { "192.0.2.1" }, "192.0.2.1",
-	  "it is 192.0.2.1, the first of its 2 addresses that is reached" },
+	  "resolved to 192.0.2.1, the first of its 2 addresses that is reached" },
 	{ { "2001:db8::1", "192.0.2.1", "192.0.2.2", "2001:db8::2" }, { "2001:db8::2", "192.0.2.2" }, "192.0.2.2",
-	  "it is 192.0.2.2, the first of its 4 addresses that is reached" },
+	  "resolved to 192.0.2.2, the first of its 4 addresses that is reached" },
 	{ { "2001:db8::1", "192.0.2.1" }, { 0 }, "2001:db8::1",
-	  "it is 2001:db8::1, the first of its 2 addresses, none of which is reached through lo\n" },
+	  "resolved to 2001:db8::1, the first of its 2 addresses, none of which is reached through lo\n" },
 };
 
 static void which_is_taken(void **state)
@@ -183,11 +184,11 @@ static void whom_the_resolver_asks(void **state)
 		const char *name_switch, *resolver, *says;
 	} files[] = {
 		{ "passwd: files\nhosts: files dns\nnetworks: db\n", "search here\nnameserver 192.0.2.1\n",
-		  ": asked: files dns (192.0.2.1)" },
+		  ": sources: files dns (192.0.2.1)" },
 		{ "# hosts: nis\nhosts:\tfiles  mdns4_minimal [NOTFOUND=return] dns # as ever",
 		  "nameserver 192.0.2.1\nnameserver\t2001:db8::1 # the other\n",
-		  ": asked: files mdns4_minimal [NOTFOUND=return] dns (192.0.2.1 2001:db8::1)" },
-		{ "hosts: files\n", "", ": asked: files" },
+		  ": sources: files mdns4_minimal [NOTFOUND=return] dns (192.0.2.1 2001:db8::1)" },
+		{ "hosts: files\n", "", ": sources: files" },
 		{ "hosts:\n", "nameserver 192.0.2.1", "" },
 		{ "", "", "" },
 	};
@@ -197,17 +198,17 @@ static void whom_the_resolver_asks(void **state)
 	for (size_t i = 0; i < COUNT_OF(files); i++) {
 		strcpy(name_switch, files[i].name_switch);
 		strcpy(resolver, files[i].resolver);
-		write_asked(name_switch, resolver, text);
+		write_sources(name_switch, resolver, text);
 		assert_string_equal(text, files[i].says);
 	}
-	/* As much as there is room for. */
+	/* A list that exceeds the buffer is cut off. */
 	for (size_t i = 0; i < sizeof(name_switch) - 1; i++)
 		name_switch[i] = i % 3 ? 'x' : ' ';
 	memcpy(name_switch, "hosts:", 6);
 	name_switch[sizeof(name_switch) - 1] = '\0';
 	strcpy(resolver, "nameserver 192.0.2.1");
-	write_asked(name_switch, resolver, text);
-	assert_int_equal(strlen(text), strlen(": asked: ") + FILE_BYTES / 4 - 1 + strlen(" (192.0.2.1)"));
+	write_sources(name_switch, resolver, text);
+	assert_int_equal(strlen(text), strlen(": sources: ") + FILE_BYTES / 4 - 1 + strlen(" (192.0.2.1)"));
 }
 
 static void it_takes_long(void **state)

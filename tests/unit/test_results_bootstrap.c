@@ -1,7 +1,6 @@
 /* build: sources=analyse/blocks.c,analyse/tree.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The interval of a difference: does it have the true one in it as often as it says? By simulation, with a fixed
- * seed. */
+/* Coverage of the interval of a difference, by simulation with a fixed seed. */
 #include "analyse/bootstrap.c"
 
 #include "util.h"
@@ -39,16 +38,15 @@ static int64_t bucket_of(double ns)
 	return v / width * width;
 }
 
-/* A level that goes on from second to second, as a machine does that gets warm; what is known exactly is put aside.
- * rho: how much of it. */
+/* The level of a second follows an AR(1) process, like a machine that warms up. rho: its autocorrelation. */
 struct process {
 	double middle_ns, level_ns, spread_ns, rho, loss;
-	bool tail; /* exponential */
+	bool tail; /* noise is exponential, not normal */
 };
 
 #define SAMPLES 60
 
-/* The values of a run go into all[], which has room for seconds * SAMPLES. */
+/* The samples of the run go into all[seconds * SAMPLES]. */
 static void make_run(struct blocks *b, const struct process *p, unsigned seconds, double *all)
 {
 	double level = normal();
@@ -79,7 +77,7 @@ static void make_run(struct blocks *b, const struct process *p, unsigned seconds
 	qsort(all, (size_t)seconds * SAMPLES, sizeof(*all), compare_doubles);
 }
 
-static double exact(const double *all, unsigned n, const struct bootstrap_figure *f)
+static double exact(const double *all, unsigned n, const struct bootstrap_metric *f)
 {
 	return floor(all[(n * f->numerator + f->denominator - 1) / f->denominator - 1]);
 }
@@ -95,8 +93,8 @@ static double share(const struct blocks *b)
 	return (double)lost / (double)sent;
 }
 
-/* How many of the trials have the true difference in the interval, of the median, the 90th, the 99th and the loss. Both
- * runs are of one process, but that the second is later by `later_ns`. */
+/* Counts the trials whose interval contains the true difference: of p50, p90, p99 and loss. Both runs follow the
+ * same process; the second has `later_ns` more latency. */
 static void cover(const struct process *p, unsigned seconds, double later_ns, unsigned covered[4])
 {
 	double *all_a = malloc(seconds * SAMPLES * sizeof(double)), *all_b = malloc(seconds * SAMPLES * sizeof(double));
@@ -105,7 +103,7 @@ static void cover(const struct process *p, unsigned seconds, double later_ns, un
 	q.middle_ns += later_ns;
 	memset(covered, 0, 4 * sizeof(*covered));
 	for (unsigned i = 0; i < TRIALS; i++) {
-		struct bootstrap_figure f[4] = { { .numerator = 50, .denominator = 100 },
+		struct bootstrap_metric f[4] = { { .numerator = 50, .denominator = 100 },
 						 { .numerator = 90, .denominator = 100 },
 						 { .numerator = 99, .denominator = 100 }, { .denominator = 0 } };
 		struct blocks a, b;
@@ -128,8 +126,8 @@ static void cover(const struct process *p, unsigned seconds, double later_ns, un
 		      covered[2], covered[3]);
 }
 
-/* 90 to 99.7 %: of 150 trials of 95 % fewer than 135 are covered once in 300 times (binomial); the seed is fixed, so it
- * is always or never. */
+/* 90 to 99.7 %: with a coverage of 95 %, fewer than 135 of 150 are covered once in 300 runs of the test
+ * (binomial). The seed is fixed, so the result is always the same. */
 static void assert_covered(const struct process *p, unsigned seconds, double later_ns)
 {
 	unsigned covered[4];
@@ -153,7 +151,7 @@ static void a_long_tail(void **state)
 	assert_covered(&(struct process){ .middle_ns = 6000, .spread_ns = 4000, .tail = true, .loss = 0.05 }, 60, 0);
 }
 
-/* Were seconds drawn one by one, intervals of these would be too narrow by the square root of three. */
+/* Intervals from single seconds would be too narrow by the square root of three. */
 static void seconds_that_hang_together(void **state)
 {
 	(void)state;
@@ -173,7 +171,7 @@ static void the_fewest(void **state)
 static void the_same_twice(void **state)
 {
 	const struct process p = { .middle_ns = 5000, .level_ns = 400, .spread_ns = 300, .rho = 0.5, .loss = 0.01 };
-	struct bootstrap_figure f = { .numerator = 99, .denominator = 100 }, g = f;
+	struct bootstrap_metric f = { .numerator = 99, .denominator = 100 }, g = f;
 	static double all[1000 * SAMPLES];
 	struct blocks a, b;
 
@@ -184,7 +182,7 @@ static void the_same_twice(void **state)
 	assert_int_equal(bootstrap_run(&a, &b, &f, 1), 0);
 	assert_int_equal(bootstrap_run(&a, &b, &g, 1), 0);
 	assert_true(f.low == g.low && f.high == g.high && f.low < 0 && f.high > 0);
-	/* What a run differs from itself is nothing, and that is in the interval. */
+	/* The difference of a run from itself is 0, and the interval contains it. */
 	f.difference = 0;
 	assert_int_equal(bootstrap_run(&b, &b, &f, 1), 0);
 	assert_true(f.low < 0 && f.high > 0);
@@ -196,7 +194,7 @@ static void the_same_twice(void **state)
 	blocks_free(&b);
 }
 
-/* A run of so many seconds, all of whose samples have this value. */
+/* A run whose samples all have the same value. */
 static void add_run(struct blocks *b, unsigned seconds, int64_t value_ns)
 {
 	b->runs++;
@@ -207,8 +205,7 @@ static void add_run(struct blocks *b, unsigned seconds, int64_t value_ns)
 	}
 }
 
-/* Of `most` draws: how many rows of the first run there are. Each draw has whole blocks of it, which are as long as
- * that. */
+/* Counts the rows of the first run in `most` draws. A draw has whole blocks of this run, as long as the run. */
 static uint64_t rows_of_first(const struct blocks *b, unsigned length, unsigned draws, uint64_t *all)
 {
 	uint64_t state = 9, rows = 0;
@@ -240,7 +237,7 @@ static void a_block_is_of_one_run(void **state)
 	blocks_free(&b);
 }
 
-/* Its blocks are shorter, and there are more of them. */
+/* A short run has shorter blocks, and more of them. */
 static void a_short_run_is_drawn_as_often(void **state)
 {
 	struct blocks b = { .has_loss = true };
@@ -254,10 +251,10 @@ static void a_short_run_is_drawn_as_often(void **state)
 	blocks_free(&b);
 }
 
-/* Together they have more seconds than the table has rows; and there may be more runs than that. */
+/* More seconds than rows of the table, and more runs than rows. */
 static void many_runs(void **state)
 {
-	struct bootstrap_figure f = { .numerator = 50, .denominator = 100, .difference = 0 };
+	struct bootstrap_metric f = { .numerator = 50, .denominator = 100, .difference = 0 };
 	struct blocks a = { .has_loss = true }, b = { .has_loss = true };
 
 	(void)state;
@@ -271,10 +268,10 @@ static void many_runs(void **state)
 	blocks_free(&b);
 }
 
-/* All samples are alike: the difference is certain. */
-static void no_variation(void **state)
+/* All samples are equal, so the interval has no width. */
+static void no_ipdv(void **state)
 {
-	struct bootstrap_figure f = { .numerator = 50, .denominator = 100, .difference = 7 };
+	struct bootstrap_metric f = { .numerator = 50, .denominator = 100, .difference = 7 };
 	struct blocks a = { .has_loss = true }, b = { .has_loss = true };
 
 	(void)state;
@@ -295,7 +292,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(independent_seconds), cmocka_unit_test(a_long_tail),
 			cmocka_unit_test(seconds_that_hang_together),
-		cmocka_unit_test(the_fewest), cmocka_unit_test(the_same_twice), cmocka_unit_test(no_variation),
+		cmocka_unit_test(the_fewest), cmocka_unit_test(the_same_twice), cmocka_unit_test(no_ipdv),
 		cmocka_unit_test(a_block_is_of_one_run), cmocka_unit_test(a_short_run_is_drawn_as_often),
 		cmocka_unit_test(many_runs),
 	};

@@ -1,6 +1,6 @@
 /* build: sources=analyse/log_names.c,analyse/log_array.c,report/log/log_form.c,report/log/log_text.c,report/log/log_npy.c,report/text/label.c,histogram.c,@result,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Logs that are read back: what the forms of the log have written, and what they have not. */
+/* Reads logs of each form, and refuses damaged logs. */
 #include "analyse/log_read.c"
 
 #include "results_files.h"
@@ -10,23 +10,23 @@
 /* ---- What was written -------------------------------------------------------------------------------------------- */
 
 static struct options options;
-static enum source there;
+static enum source remote;
 
 static struct sample some_sample(uint32_t seq)
 {
-	struct sample s = { .seq = seq, .one_scale = true, .follow_up = FOLLOW_UP_THERE };
+	struct sample s = { .seq = seq, .same_timebase = true, .follow_up = FOLLOW_UP_THERE };
 	uint8_t from, to;
 
 	for (int i = 0; i < ALL_TIMES; i++) {
 		const bool wire = label_time(options.role, i)->wire;
 
 		s.time_ns[i] = (int64_t)util_below(2000000000000000000ULL) + 1;
-		s.source[i] = (uint8_t)(wire ? i < THERE ? options.stamp : there : SOURCE_USER);
+		s.source[i] = (uint8_t)(wire ? i < REMOTE ? options.stamp : remote : SOURCE_USER);
 	}
 	stages_latency_times(options.role, options_on_wire(&options), &from, &to);
 	s.latency_ns = (int64_t)util_below(1ULL << util_below(40));
 	s.time_ns[to] = s.time_ns[from] + s.latency_ns;
-	/* Now and then one is not there. */
+	/* Some times are missing. */
 	if (util_below(4) == 0)
 		s.source[util_below(ALL_TIMES)] = SOURCE_NONE;
 	if (util_below(3) == 0)
@@ -41,14 +41,15 @@ static struct log_columns columns;
 
 static FILE *write_log(enum log_format format, unsigned records)
 {
-	char room[LOG_BEGIN_BYTES + LOG_RECORD_BYTES];
+	char space[LOG_BEGIN_BYTES + LOG_RECORD_BYTES];
 	FILE *file = tmpfile();
 
-	log_columns_choose(&columns, &options, there);
-	fwrite(room, 1, (size_t)(log_forms[format].begin(room, &columns, records) - room), file);
+	log_columns_choose(&columns, &options, remote);
+	fwrite(space, 1, (size_t)(log_forms[format].begin(space, &columns, records) - space), file);
 	for (unsigned i = 0; i < records; i++) {
 		written[i] = some_sample(i ? (uint32_t)util_random() : UINT32_MAX);
-		fwrite(room, 1, (size_t)(log_forms[format].record(room, &columns, &written[i], i == 7 ? 3 : 0) - room),
+		fwrite(space, 1, (size_t)(log_forms[format].record(space, &columns, &written[i], i == 7 ? 3 :
+								   0) - space),
 		       file);
 	}
 	rewind(file);
@@ -76,10 +77,10 @@ static void assert_same(const struct log_read *l, const struct sample *got, cons
 		return;
 	assert_int_equal(got->follow_up, want->follow_up);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(l->told[i], stages_value(&columns.stages[i ? STAGE_NETWORK : STAGE_RESPONSE], want,
-							  &ns));
-		if (l->told[i])
-			assert_int_equal(l->told_ns[i], ns);
+		assert_int_equal(l->reported[i], stages_value(&columns.stages[i ? STAGE_NETWORK : STAGE_RESPONSE], want,
+							      &ns));
+		if (l->reported[i])
+			assert_int_equal(l->reported_ns[i], ns);
 	}
 }
 
@@ -96,7 +97,7 @@ static void assert_options(const struct log_read *l)
 	assert_int_equal(options_on_wire(&o), options_on_wire(&options));
 	assert_int_equal(o.plain, options.role == ROLE_EMIT && !options.log_full);
 	if (options.log_full)
-		assert_int_equal(l->names.there, there);
+		assert_int_equal(l->names.remote, remote);
 }
 
 static void read_back(enum log_format format)
@@ -120,13 +121,13 @@ static void read_back(enum log_format format)
 	fclose(file);
 }
 
-/* Each form, role, kind of stamps at both ends, with and without times of user space. */
+/* Each form, role and source of timestamps at both hosts, with and without times of user space. */
 static void what_was_written_is_read(void **state)
 {
 	(void)state;
 	for (int format = 0; format < LOG_FORMATS; format++)
 		for (int stamp = SOURCE_USER; stamp <= SOURCE_HARDWARE; stamp++)
-			for (there = SOURCE_USER; there < SOURCES; there++)
+			for (remote = SOURCE_USER; remote < SOURCES; remote++)
 				for (int kind = 0; kind < 8; kind++) {
 					const bool emits = kind & 1;
 
@@ -254,7 +255,7 @@ static void a_note_of_a_repeated_number(void **state)
 	fclose(file);
 }
 
-/* Cut anywhere, and each octet of the header another one: refused, or as it was. */
+/* Cut at each octet, and with each octet of the header changed: refused, or read unchanged. */
 static void bad_arrays(void **state)
 {
 	static char octets[64 * 1024];
@@ -265,7 +266,7 @@ static void bad_arrays(void **state)
 
 	(void)state;
 	options = (struct options){ .role = ROLE_EMIT, .stamp = SOURCE_KERNEL, .log_full = true };
-	there = SOURCE_HARDWARE;
+	remote = SOURCE_HARDWARE;
 	file = write_log(LOG_NPY, 20);
 	bytes = fread(octets, 1, sizeof(octets), file);
 	fclose(file);

@@ -1,6 +1,6 @@
 /* build: sources=analyse/[a-k]*.c,analyse/log_[a-z]*.c,analyse/o[a-z]*.c,analyse/r[a-z]*.c,analyse/seconds.c,analyse/tree.c,@outputs,doctor/[a-z]*.c,@result,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Logs as a run: those of one end added, those of both ends joined. */
+/* Runs made of logs: logs of one host added, logs of both hosts joined. */
 #include "analyse/logs.c"
 
 #include "results_files.h"
@@ -36,7 +36,7 @@ static void open_log(int i, const char *text)
 	assert_int_equal(log_read_open(&logs[i], files[i], names[i], LOG_CSV), 0);
 }
 
-static const char *told(void)
+static const char *reported(void)
 {
 	outcome_finish(o);
 	return o->note ? o->note : "";
@@ -65,7 +65,7 @@ static void assert_stage(int i, uint64_t count, int64_t min_ns, int64_t max_ns)
 #define PLAIN "SEQ,T1_HW,T4_HW,RTT\n"
 #define THERE_CSV "SEQ,T2_HW,T2_SW,T3_SW,T3_HW,RESPONSE\n"
 
-/* The reflector's log is in no order; one of each has no partner. */
+/* The reflector's log is unordered, and one record of each log has no partner. */
 static void both_ends(void **state)
 {
 	(void)state;
@@ -79,23 +79,22 @@ static void both_ends(void **state)
 	assert_stage(STAGE_REMOTE_APP, 2, 500, 1000);
 	assert_stage(STAGE_REMOTE_APP_TO_WIRE, 2, 2000, 2000);
 	assert_null(o->result.stage[STAGE_APP_TO_WIRE]);
-	assert_int_equal(o->result.there, SOURCE_HARDWARE);
-	golden("%s", told());
+	assert_int_equal(o->result.remote, SOURCE_HARDWARE);
+	golden("%s", reported());
 	assert_false(o->options.plain);
 }
 
-/* Nobody knows which of two is the partner, in either log. */
+/* With a duplicate number in either log the partner is not known. */
 static void numbers_that_are_there_twice(void **state)
 {
 	(void)state;
 	assert_int_equal(join(PLAIN "5,1000,6000,5000\n6,2000,8000,6000\n6,12000,18000,6000\n7,3000,9000,6000\n",
 			      THERE_CSV "5,1,2,3,4,3\n5,11,12,13,14,3\n6,21,22,23,24,3\n7,31,32,33,34,3\n"), 0);
-	assert_stage(STAGE_RESPONSE, 2, 3, 3); /* of 6 the first, and 7 */
-	golden("%s", told());
+	assert_stage(STAGE_RESPONSE, 2, 3, 3); /* the first 6, and 7 */
+	golden("%s", reported());
 }
 
-/* The reflector answered 6 twice, and has a record of one of the two: whether that is of the reply that arrived, nobody
- * knows. */
+/* The reflector answered 6 twice and logged only one of the replies, which may not be the one that arrived. */
 static void a_repeated_number_with_one_record(void **state)
 {
 	(void)state;
@@ -104,7 +103,7 @@ static void a_repeated_number_with_one_record(void **state)
 					"received again\n7,31,32,33,34,3\n"), 0);
 	assert_stage(STAGE_RESPONSE, 2, 3, 3);
 	assert_int_equal(o->latency.count, 3);
-	golden("%s", told());
+	golden("%s", reported());
 }
 
 static void a_response_that_cannot_be(void **state)
@@ -114,19 +113,19 @@ static void a_response_that_cannot_be(void **state)
 			      THERE_CSV "5,1,2,3,9001,9000\n6,1,2,3,7001,7000\n"), 0);
 	assert_stage(STAGE_RESPONSE, 1, 7000, 7000); /* within 1 us */
 	assert_int_equal(o->stage[STAGE_NETWORK].negatives, 1);
-	golden("%s", told());
+	golden("%s", reported());
 }
 
 #define FULL "SEQ,T1_HW,T4_HW,RTT,T2_HW,T3_HW,RESPONSE,NETWORK,FLAGS\n"
 
-/* What the emitter heard itself tells which records are of one packet. */
+/* Times of the reflector in the emitter's log identify the partner. */
 static void another_run(void **state)
 {
 	(void)state;
 	assert_int_equal(join(FULL "5,1000,6000,5000,100,,,,lost\n6,2000,8000,6000,300,400,100,5900,-\n",
 			      THERE_CSV "5,100,110,120,3100,3000\n6,301,310,320,400,99\n"), 0);
-	assert_stage(STAGE_RESPONSE, 1, 3000, 3000); /* its T3 was lost on the way */
-	golden("%s", told());
+	assert_stage(STAGE_RESPONSE, 1, 3000, 3000); /* its T3 was lost */
+	golden("%s", reported());
 }
 
 static void nothing_joins(void **state)
@@ -136,7 +135,7 @@ static void nothing_joins(void **state)
 	golden_line(said);
 }
 
-/* A reflector without stamps on the wire: all that there is are the times of its program. */
+/* A reflector without wire timestamps has only the times of its program. */
 static void a_program_there(void **state)
 {
 	(void)state;
@@ -144,11 +143,11 @@ static void a_program_there(void **state)
 			      "SEQ,T2_KERNEL,T2_SW,T3_SW,RESPONSE\n5,90,100,1100,1000\n"), 0);
 	assert_stage(STAGE_RESPONSE, 1, 1000, 1000);
 	assert_stage(STAGE_NETWORK, 1, 4000, 4000);
-	assert_int_equal(o->result.there, SOURCE_USER);
+	assert_int_equal(o->result.remote, SOURCE_USER);
 	assert_null(o->result.stage[STAGE_REMOTE_APP]);
 }
 
-/* What the log says of response and network is what was recorded, also where a stamp has no column. */
+/* Response and network are those of the log, also where one of their timestamps has no column. */
 static void one_end(void **state)
 {
 	(void)state;
@@ -158,7 +157,7 @@ static void one_end(void **state)
 	assert_stage(STAGE_NETWORK, 2, 4700, 5300);
 	assert_int_equal(o->read.file[0].samples, 2);
 	assert_int_equal(o->read.file[0].max_ns, 6000);
-	assert_string_equal(told(), "");
+	assert_string_equal(reported(), "");
 }
 
 static void several_of_one_end(void **state)
@@ -169,12 +168,12 @@ static void several_of_one_end(void **state)
 	open_log(1, PLAIN "5,1000,7000,6000\n");
 	assert_int_equal(logs_add(o, logs, 2), 0);
 	assert_int_equal(o->latency.count, 3);
-	golden("%s", told());
-	assert_null(strstr(told(), "other:"));
+	golden("%s", reported());
+	assert_null(strstr(reported(), "other:"));
 }
 
-/* For programs, in read_from. */
-static void what_a_log_tells_of_itself(void **state)
+/* Members of read_from in the JSON. */
+static void what_a_log_prints_of_itself(void **state)
 {
 	(void)state;
 	open_log(0, FULL "5,1000,6000,5000,100,400,300,4700,-\n# 3 records left out from SEQ 6 on: the ring was full\n"
@@ -200,28 +199,28 @@ static void a_log_without_a_record(void **state)
 	assert_false(o->read.file[0].is_timed);
 }
 
-/* By whatever it was lost: what is between the first and the last. */
+/* Counts numbers missing between the first and the last, for whatever reason. */
 static void numbers_without_a_record(void **state)
 {
 	(void)state;
 	open_log(0, PLAIN "9,1000,6000,5000\n5,2000,8000,6000\n7,3000,9000,6000\n7,3000,9000,6000\n");
 	assert_int_equal(logs_add(o, logs, 1), 0);
-	golden("%s", told());
+	golden("%s", reported());
 }
 
-/* Of a reflector they may be those of several senders. */
+/* In the log of a reflector the numbers may be those of several emitters. */
 static void numbers_at_a_reflector(void **state)
 {
 	(void)state;
 	open_log(0, THERE_CSV "5,1,2,3,4,3\n7,11,12,13,14,3\n");
 	assert_int_equal(logs_add(o, logs, 1), 0);
-	assert_string_equal(told(), "");
+	assert_string_equal(reported(), "");
 }
 
-/* Of each pair of consecutive numbers; a reflector's are of its sessions. */
+/* IPDV of each pair of consecutive numbers. A reflector's numbers belong to sessions, so it has none. */
 static void how_round_trips_vary(void **state)
 {
-	const struct variation_figure *f = &o->result.variation.of[VARIATION_RTT];
+	const struct ipdv_metric *f = &o->result.ipdv.of[IPDV_RTT];
 
 	(void)state;
 	open_log(0, PLAIN "5,1000,6000,5000\n6,2000,9000,7000\n8,3000,9000,6000\n9,3000,9001,6001\n");
@@ -250,7 +249,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(both_ends), TEST(numbers_that_are_there_twice), TEST(a_response_that_cannot_be),
 			TEST(a_repeated_number_with_one_record), TEST(another_run), TEST(nothing_joins),
-		TEST(a_program_there), TEST(one_end), TEST(several_of_one_end), TEST(what_a_log_tells_of_itself),
+		TEST(a_program_there), TEST(one_end), TEST(several_of_one_end), TEST(what_a_log_prints_of_itself),
 		TEST(a_log_without_a_record), TEST(numbers_without_a_record),
 		TEST(numbers_at_a_reflector), TEST(how_round_trips_vary), TEST(of_other_kinds),
 	};

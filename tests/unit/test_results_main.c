@@ -1,12 +1,12 @@
 /* build: sources=analyse/[a-z]*.c,@outputs,doctor/[a-z]*.c,@result,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* All that --report and --compare make of files: their texts, and each file that they write. */
+/* --report and --compare as a whole: texts and output files. */
 #include "analyse/results.c"
 
 #include "golden.h"
 #include "results_run.h"
 
-#define TEXT_BYTES 16384
+#define TEXT_BYTES 32768
 
 static char folder[] = "/tmp/rant-results-XXXXXX";
 static char *files[] = { "first.json", "second.json" };
@@ -31,8 +31,8 @@ static int leave_folder(void **state)
 
 /* ---- What is read ------------------------------------------------------------------------------------------------ */
 
-/* Two samples of one value: what is known of a figure besides its name. */
-static size_t put_figure(char *to, size_t bytes, const char *name, int64_t value_ns, int64_t within_ns)
+/* A statistic with two samples of the same value. */
+static size_t put_metric(char *to, size_t bytes, const char *name, int64_t value_ns, int64_t within_ns)
 {
 	return (size_t)snprintf(to, bytes,
 				"\"%s\": {\"formula\": null, \"within_ns\": %lld, \"samples\": 2, \"negative\": 0, "
@@ -46,7 +46,7 @@ static size_t put_figure(char *to, size_t bytes, const char *name, int64_t value
 				(long long)value_ns, 2 * (long long)value_ns, (long long)value_ns);
 }
 
-/* results_run with figures more, and `from` replaced where it is first. */
+/* Writes results_run with more statistics, and the first `from` replaced by `to`. */
 static void write_run(int which, const char *from, const char *to)
 {
 	static const char *const names[] = { "network_ns", "forward_ns", "backward_ns", "sent_late_ns",
@@ -58,7 +58,7 @@ static void write_run(int which, const char *from, const char *to)
 	FILE *file = fopen(files[which], "we");
 
 	for (size_t i = 0; i < COUNT_OF(names); i++)
-		used += put_figure(text + used, sizeof(text) - used, names[i], 1000 * (int64_t)(i + 1) + which,
+		used += put_metric(text + used, sizeof(text) - used, names[i], 1000 * (int64_t)(i + 1) + which,
 				   7 * (int64_t)(i + 1));
 	snprintf(text + used, sizeof(text) - used, "%s", at);
 	assert_non_null(file);
@@ -70,7 +70,7 @@ static void write_run(int which, const char *from, const char *to)
 
 /* ---- What is made of it ------------------------------------------------------------------------------------------ */
 
-/* Without what is another with each version; what is deep inside stands behind what it is in. */
+/* Leaves out versions and commits. Lines of nested members are joined with the line of their parent. */
 static void show_line(const char *line)
 {
 	static const char *const names[] = { "\"rant_version\":", "\"rant_commit\":" };
@@ -126,7 +126,8 @@ static void everything_of_one_run(void **state)
 {
 	(void)state;
 	write_run(0, "\"ttl\": 255", "\"ttl\": 255, \"timeout_why\": null, \"quiet\": true");
-	run(&(struct options){ .report = true, .histogram = true, .json_path = "json", .jsonl_path = "jsonl" }, 1,
+	run(&(struct options){ .report = true, .details = true, .histogram = true, .json_path = "json",
+		.jsonl_path = "jsonl" }, 1,
 	    STATUS_DONE);
 	show("json");
 	show("jsonl");
@@ -137,8 +138,15 @@ static void two_runs_together(void **state)
 	(void)state;
 	write_run(0, "\"lost\": 2", "\"lost\": 2");
 	write_run(1, "1773883524780127138", "1773883624780127138");
-	run(&(struct options){ .report = true, .json_path = "json" }, 2, STATUS_DONE);
+	run(&(struct options){ .report = true, .details = true, .json_path = "json" }, 2, STATUS_DONE);
 	show("json");
+}
+
+static void one_run_in_brief(void **state)
+{
+	(void)state;
+	write_run(0, "\"lost\": 2", "\"lost\": 2");
+	run(&(struct options){ .report = true }, 1, STATUS_DONE);
 }
 
 static void one_beside_the_other(void **state)
@@ -157,11 +165,76 @@ static void one_beside_the_other(void **state)
 	show("json");
 }
 
+/* Forty more seconds whose level rises by 20 % after the twentieth: the change is in the text and in the JSON. */
+static void a_level_that_changes(void **state)
+{
+	static char seconds[TEXT_BYTES] = "\"seconds\": [";
+	FILE *file;
+	char *line = NULL;
+	size_t bytes = 0;
+	bool seen = false;
+
+	(void)state;
+	for (int i = 2; i < 42; i++)
+		text_add(seconds, sizeof(seconds),
+			 "{\"from_ns\": %d000000000, \"to_ns\": %d000000000, \"unix_ns\": %lld, \"sent\": 100, "
+			 "\"lost\": 0, \"samples\": 100, \"p50_ns\": %d, \"p99_ns\": %d, \"p99_9_ns\": %d, "
+			 "\"max_ns\": %d, \"not_in_percentiles\": 0, \"buckets\": [[%d, 100]]}, ",
+			 i, i + 1, 1773883524780127138 + (i + 1) * NS_PER_S, i < 22 ? 5000 : 6000,
+			 i < 22 ? 5000 : 6000, i < 22 ? 5000 : 6000, i < 22 ? 5000 : 6000, i < 22 ? 4992 : 5984);
+	write_run(0, "\"seconds\": [", seconds);
+	run(&(struct options){ .report = true, .details = true }, 1, STATUS_DONE);
+	file = fopen("text", "re");
+	assert_non_null(file);
+	while (getline(&line, &bytes, file) > 0)
+		seen |= !strcmp(line, "  The level changed: p50 5.00 to 6.00 us after 22 s, p99 5.00 to 6.00 us after "
+				      "22 s\n");
+	fclose(file);
+	assert_true(seen);
+	run(&(struct options){ .report = true, .quiet = true, .json_path = "json" }, 1, STATUS_DONE);
+	file = fopen("json", "re");
+	assert_non_null(file);
+	seen = false;
+	while (getline(&line, &bytes, file) > 0)
+		seen |= strstr(line, "\"metric\":\"p99\",\"after_ns\":22000000000,\"before_ns\":5000,\"now_ns\":6000") != NULL;
+	fclose(file);
+	free(line);
+	assert_true(seen);
+}
+
+/* --strict refuses a doubtful run, --anyway accepts different settings, and a file of --jsonl is named in the
+ * error. */
+static void refused_or_not(void **state)
+{
+	struct util_capture capture;
+	char said[2048];
+	FILE *file;
+
+	(void)state;
+	write_run(0, "\"ttl\": 255", "\"ttl\": 255, \"size_bytes\": 64");
+	write_run(1, "\"ttl\": 255", "\"ttl\": 255, \"size_bytes\": 128");
+	util_capture_begin(&capture);
+	run(&(struct options){ .compare = true }, 2, STATUS_FAILED);
+	run(&(struct options){ .compare = true, .anyway = true, .strict = true }, 2, STATUS_FAILED);
+	run(&(struct options){ .compare = true, .anyway = true, .json_path = "json" }, 2, STATUS_DONE);
+	file = fopen(files[0], "we");
+	assert_non_null(file);
+	fputs("{\"type\":\"configuration\"}\n{\"type\":\"second\"}\n", file);
+	fclose(file);
+	run(&(struct options){ .report = true }, 1, STATUS_FAILED);
+	util_capture_end(&capture, said, sizeof(said));
+	golden("\n%s", said);
+	show("json");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(everything_of_one_run),
 					    cmocka_unit_test(two_runs_together),
-					    cmocka_unit_test(one_beside_the_other) };
+					    cmocka_unit_test(one_run_in_brief),
+					    cmocka_unit_test(one_beside_the_other),
+					    cmocka_unit_test(a_level_that_changes),
+					    cmocka_unit_test(refused_or_not) };
 
 	return golden_run_group(tests, enter_folder, leave_folder);
 }

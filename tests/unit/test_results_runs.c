@@ -1,6 +1,6 @@
 /* build: sources=analyse/[a-q]*.c,analyse/run_[a-z]*.c,analyse/seconds.c,analyse/tree.c,@outputs,doctor/[a-z]*.c,@result,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What --json has written, read again: added up, and refused where it is wrong or does not fit. */
+/* Reads JSON of runs: adds runs up, and refuses files that are wrong or have other settings. */
 #include "analyse/runs.c"
 
 #include "results_files.h"
@@ -10,7 +10,7 @@
 
 #define TEXT_BYTES 8192
 
-/* The run with one part of it replaced; it must be there once. */
+/* Replaces the only occurrence of a text in the run. */
 static const char *with(const char *from, const char *to)
 {
 	static char text[TEXT_BYTES];
@@ -24,7 +24,7 @@ static const char *with(const char *from, const char *to)
 	return text;
 }
 
-/* Adds a run; what is said on stderr is in said[]. */
+/* Adds a run; said[] receives the text on stderr. */
 static int add(struct outcome *o, const char *path, const char *text, struct blocks *blocks)
 {
 	FILE *file = file_of(text, strlen(text));
@@ -34,7 +34,7 @@ static int add(struct outcome *o, const char *path, const char *text, struct blo
 	catch();
 	f = outcome_add_file(o, path, file, "json");
 	assert_non_null(f);
-	f->device = 0; /* the next file may get its number when it is closed */
+	f->device = 0; /* the inode may be reused after the file is closed */
 	error = runs_add(o, file, f, blocks);
 	caught_text();
 	fclose(file);
@@ -69,10 +69,10 @@ static void one_run(void **state)
 	assert_ptr_equal(x->stage[STAGE_RESPONSE], &o->stage[STAGE_RESPONSE]);
 	assert_int_equal(o->stage[STAGE_RESPONSE].count, 199);
 	assert_null(x->stage[STAGE_NETWORK]);
-	assert_int_equal(x->there, SOURCE_KERNEL);
+	assert_int_equal(x->remote, SOURCE_KERNEL);
 	assert_int_equal(counter_get(&x->account.lost), 2);
 	assert_int_equal(x->directions.lost_backward, 1);
-	assert_true(x->directions.told);
+	assert_true(x->directions.reported);
 	assert_int_equal(x->outages.longest_at_ns, 7);
 	assert_int_equal(x->probe_bytes, 96);
 	assert_int_equal(x->ended_ns - x->began_ns, 2000000000);
@@ -86,7 +86,7 @@ static void one_run(void **state)
 	outcome_close(o);
 }
 
-/* When a run began is not known: then no second of it is at a time of day either. */
+/* Without the start of a run its seconds have no time of day. */
 static void a_run_without_a_begin(void **state)
 {
 	struct outcome *o = begin();
@@ -104,8 +104,8 @@ static void a_run_without_a_begin(void **state)
 	outcome_close(o);
 }
 
-/* Of wide buckets only rounded figures are there: one of 199 responses was a nanosecond longer, which no deviation of 0
- * shows. */
+/* With wide buckets the deviation is rounded: one of 199 responses is a nanosecond longer, and the deviation is
+ * still 0. */
 static void a_deviation_is_never_more_than_it_was(void **state)
 {
 	struct outcome *o = begin();
@@ -136,21 +136,21 @@ static void three_runs(void **state)
 	assert_int_equal(o->latency.count, 600);
 	assert_int_equal(histogram_bucket(&o->latency, 6000), 297);
 	assert_int_equal(o->latency.overflows, 3);
-	assert_int_equal(o->latency.overflow_capacity, 3);
+	assert_int_equal(o->latency.kept, 3);
 	assert_int_equal(counter_get(&o->result.account.sent), 609);
 	assert_int_equal(o->result.ended_ns, 6000000000);
 	assert_int_equal(o->verdict.level, VERDICT_VOID);
-	/* What is not known of one is not known of all. */
-	assert_false(o->result.directions.told);
+	/* A total is known only if it is known for each run. */
+	assert_false(o->result.directions.reported);
 	assert_int_equal(o->result.directions.lost_unknown, 2);
-	/* A later rant may know more reasons. */
+	/* A later version may have more reasons. */
 	assert_int_equal(o->result.directions.discard_reasons, DISCARD_REFUSED | DISCARD_UNREAD);
 	assert_int_equal(o->read.reasons, 3);
 	assert_string_equal(o->read.reason[2].path, "c");
 	outcome_close(o);
 }
 
-/* Of several runs the last that was told. */
+/* The last value that a run reported is kept. */
 static void how_probes_arrived(void **state)
 {
 	static const char none[] = "\"from_there_bytes\": 19200}, \"rate_per_s\"";
@@ -173,7 +173,7 @@ static void how_probes_arrived(void **state)
 	outcome_close(o);
 }
 
-/* As --report puts seconds of several runs: in the order of time. */
+/* --report sorts the seconds of several runs by time. */
 static void runs_of_one_file(void **state)
 {
 	struct outcome *o = begin();
@@ -204,7 +204,7 @@ static void runs_of_one_file(void **state)
 	outcome_close(o);
 }
 
-/* Of a log nothing is known of accounts and the verdict. */
+/* A log has neither accounts nor a verdict. */
 static void what_is_not_known(void **state)
 {
 	struct outcome *o = begin();
@@ -219,30 +219,154 @@ static void what_is_not_known(void **state)
 	outcome_close(o);
 }
 
-/* A bound is what is known of them, as in a run whose store was full. */
-static void samples_that_were_not_kept(void **state)
+static char long_text[600000];
+
+static void change(const char *from, const char *name, unsigned n)
 {
+	char *at = strstr(long_text, from), to[64];
+
+	assert_non_null(at);
+	snprintf(to, sizeof(to), "%s: %u", name, n);
+	memmove(at + strlen(to), at + strlen(from), strlen(at + strlen(from)) + 1);
+	memcpy(at, to, strlen(to));
+}
+
+/* The file of a run with `n` samples above the limit, from `from_ns` on in steps of 1 us; it keeps the largest. */
+static const char *with_overflows(unsigned n, int64_t from_ns)
+{
+	const unsigned kept = n < HISTOGRAM_OVERFLOW_STORE ? n : HISTOGRAM_OVERFLOW_STORE;
+	const char *tail = strstr(results_run, "}},\n \"response_ns\"");
+	struct histogram h;
+	char *to = long_text;
+
+	histogram_assign(&h, calloc(1, histogram_layout(&h, 100000, 1, HISTOGRAM_OVERFLOW_STORE)));
+	for (unsigned i = 0; i < n; i++)
+		histogram_add(&h, from_ns + 1000 * (int64_t)i, i);
+	histogram_finish(&h);
+	to += sprintf(to, "%.*s", (int)(strstr(results_run, "\"samples\": 200") - results_run), results_run);
+	to += sprintf(to, "\"samples\": %u, \"negative\": 0, \"min_ns\": %" PRId64
+		      ", \"min_seq\": 0, \"max_ns\": %" PRId64 ", \"max_seq\": %u, \"mean_ns\": %.0f, "
+		      "\"stddev_ns\": %.0f, \"sum_ns\": %" PRId64
+		      ", \"percentiles\": [],", n, h.min_ns, h.max_ns, n - 1, histogram_mean_ns(&h),
+		      histogram_deviation_ns(&h), (int64_t)h.sum);
+	to += sprintf(to, "\"histogram\": {\"bucket_ns\": 1, \"overflow_from_ns\": 100000, \"overflow_samples\": %u, "
+		      "\"overflow_not_kept\": %u, \"buckets\": [], \"overflow_buckets\": [", n, n - kept);
+	for (uint32_t i = h.buckets, any = 0; i < h.buckets + h.log_buckets; i++)
+		if (histogram_bucket(&h, i))
+			to += sprintf(to, "%s[%" PRId64 ", %u]", any++ ? ", " : "", histogram_bucket_ns(&h, i),
+				      (unsigned)histogram_bucket(&h, i));
+	to += sprintf(to, "], \"overflow\": [");
+	for (uint32_t i = 0; i < h.kept; i++)
+		to += sprintf(to, "%s[%" PRId64 ", 1]", i ? ", " : "", h.overflow[i]);
+	snprintf(to, sizeof(long_text) - (size_t)(to - long_text), "]%s", tail);
+	free(h.overflow);
+	change("\"sent\": 203", "\"sent\"", n + 3);
+	change("\"recorded\": 200", "\"recorded\"", n);
+	change("\"complete\": 199", "\"complete\"", n - 1);
+	return long_text;
+}
+
+/* A percentile above --overflow is that of the run whose file is read. */
+static void samples_above_the_limit(void **state)
+{
+	const unsigned n = 3 * HISTOGRAM_OVERFLOW_STORE;
 	struct outcome *o = begin();
-	char text[TEXT_BYTES];
-	struct percentile p;
 
 	(void)state;
-	/* Nine of the fast ones were slow instead. */
-	snprintf(text, sizeof(text), "%s", with("\"overflow_samples\": 1, \"overflow_not_kept\": 0",
-						"\"overflow_samples\": 10, \"overflow_not_kept\": 9"));
-	memcpy(strstr(text, "[6000, 99]"), "[6000, 90]", 10);
-	assert_int_equal(add(o, "a", text, NULL), 0);
-	assert_int_equal(o->latency.overflows, 10);
-	assert_int_equal(o->latency.overflow_capacity, 1);
-	p = histogram_percentile(&o->latency, 99, 100);
-	assert_true(p.bound);
-	assert_int_equal(p.value_ns, 100000);
-	assert_int_equal((int64_t)histogram_mean_ns(&o->latency), 6470);
-	assert_in_range((int64_t)histogram_deviation_ns(&o->latency), 13727, 13729);
-	assert_int_equal(add(o, "b", results_run, NULL), 0);
-	assert_int_equal(o->latency.overflows, 11);
-	assert_int_equal(o->latency.overflow_capacity, 2);
+	if (add(o, "a", with_overflows(n, 150000), NULL))
+		fail_msg("%s", said);
+	outcome_finish(o);
+	assert_int_equal(o->latency.overflows, n);
+	assert_int_equal(o->latency.kept, HISTOGRAM_OVERFLOW_STORE);
+	for (unsigned i = 1; i <= n; i += 7) {
+		const int64_t exact = 150000 + 1000 * (int64_t)(i - 1);
+		const int64_t ns = histogram_percentile(&o->latency, i, n).value_ns;
+
+		assert_in_range(ns, i > n - HISTOGRAM_OVERFLOW_STORE ? exact : exact - exact / 1024, exact);
+	}
 	outcome_close(o);
+}
+
+/* Of two files, one of which has all of the largest samples. */
+static void samples_above_the_limit_of_two(void **state)
+{
+	const unsigned n = 2 * HISTOGRAM_OVERFLOW_STORE;
+	struct outcome *o = begin();
+
+	(void)state;
+	assert_int_equal(add(o, "a", with_overflows(n, 150000), NULL), 0);
+	assert_int_equal(add(o, "b", with_overflows(n, 1000000000), NULL), 0);
+	outcome_finish(o);
+	assert_int_equal(o->latency.count, 2 * n);
+	assert_int_equal(o->latency.overflows, 2 * n);
+	assert_int_equal(o->latency.overflow[0], 1000000000 + 1000 * (int64_t)HISTOGRAM_OVERFLOW_STORE);
+	assert_in_range(histogram_percentile(&o->latency, 1, 2).value_ns, 8340000 * 1023LL / 1024, 8341000);
+	assert_int_equal(o->latency.min_ns, 150000);
+	outcome_close(o);
+}
+
+/* A file of an older rant without buckets above the limit is read where it has all samples, and else refused. */
+static void an_older_file_that_lacks_samples(void **state)
+{
+	struct outcome *o = begin();
+
+	(void)state;
+	assert_int_equal(add(o, "a", results_run, NULL), 0);
+	assert_int_equal(histogram_edge_ns(&o->latency, 200000), 199936);
+	assert_int_equal(o->latency.overflows, 1);
+	outcome_close(o);
+	o = begin();
+	assert_int_equal(add(o, "a", with("\"overflow_samples\": 1, \"overflow_not_kept\": 0",
+					  "\"overflow_samples\": 10, \"overflow_not_kept\": 9"), NULL), -EINVAL);
+	assert_string_equal(said, "test_results_runs: a: rtt_ns lacks 9 samples above --overflow, which an older "
+				  "version did not keep: measure again\n");
+	outcome_close(o);
+}
+
+/* Three samples above the limit whose sum, minimum and maximum are right, but one is not in its bucket. */
+static void an_overflow_in_another_bucket(void **state)
+{
+	static const char from[] = "\"sum_ns\": 1294000, \"percentiles\": [],\n  \"histogram\": {\"bucket_ns\": 1, "
+				   "\"overflow_from_ns\": 100000, \"overflow_samples\": 1, "
+				   "\"overflow_not_kept\": 0,\n   \"buckets\": [[5000, 100], [6000, 99]], \"overflow\": [[200000, 1]]";
+	static const char *const buckets[] = { "[150016, 1], [159872, 1], [199936, 1]",
+					       "[150016, 1], [160000, 1], [199936, 1]" };
+	char to[512];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(buckets); i++) {
+		struct outcome *o = begin();
+
+		snprintf(to, sizeof(to), "\"sum_ns\": 1592100, \"percentiles\": [],\n  \"histogram\": "
+			 "{\"bucket_ns\": 1, \"overflow_from_ns\": 100000, \"overflow_samples\": 3, \"overflow_not_kept\": 0,\n "
+			 "\"buckets\": [[5000, 100], [6000, 97]], \"overflow_buckets\": [%s], "
+			 "\"overflow\": [[150100, 1], [160000, 1], [200000, 1]]", buckets[i]);
+		assert_int_equal(add(o, "a", with(from, to), NULL) == 0, i);
+		outcome_close(o);
+	}
+}
+
+/* What a file says above the limit must agree with itself. */
+static void an_overflow_that_disagrees(void **state)
+{
+	static const char *const wrong[] = {
+		"\"overflow_buckets\": [[199936, 2]], ", "\"overflow_buckets\": [], ",
+		"\"overflow_buckets\": [[199937, 1]], ", "\"overflow_buckets\": [[150016, 1]], ",
+		"\"overflow_buckets\": [[99936, 1]], ", "\"overflow_buckets\": [[200064, 1], [199936, 1]], ",
+		"\"overflow_buckets\": [[199936, 9000000000000000]], ",
+	};
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i <= COUNT_OF(wrong); i++) {
+		struct outcome *o = begin();
+
+		snprintf(text, sizeof(text), "%s\"overflow\": [[200000", i < COUNT_OF(wrong) ? wrong[i] :
+			 "\"overflow_buckets\": [[199936, 1]], ");
+		if ((add(o, "a", with("\"overflow\": [[200000", text), NULL) != 0) != (i < COUNT_OF(wrong)))
+			fail_msg("%s", text);
+		outcome_close(o);
+	}
 }
 
 /* ---- What is refused --------------------------------------------------------------------------------------------- */
@@ -339,7 +463,7 @@ static void runs_that_do_not_fit(void **state)
 		assert_int_equal(add(o, "a", results_run, NULL), 0);
 		assert_int_equal(add(o, "b", with(other[i].from, other[i].to), NULL), -EINVAL);
 		golden_line(said);
-		if (i + 1 < COUNT_OF(other)) { /* the last is about the length of probes */
+		if (i + 1 < COUNT_OF(other)) { /* the last row is about the length of probes */
 			add(p, "b", with(other[i].from, other[i].to), NULL);
 			catch();
 			assert_false(runs_are_alike(o, p));
@@ -351,7 +475,7 @@ static void runs_that_do_not_fit(void **state)
 	}
 }
 
-/* A library of JSON may be asked for too much. */
+/* Input beyond the limits of a JSON library. */
 static void deep_and_odd(void **state)
 {
 	static char text[100000];
@@ -388,7 +512,10 @@ int main(void)
 			cmocka_unit_test(how_probes_arrived),
 		cmocka_unit_test(runs_of_one_file),
 		cmocka_unit_test(what_is_not_known),
-		cmocka_unit_test(samples_that_were_not_kept), cmocka_unit_test(wrong_files),
+		cmocka_unit_test(samples_above_the_limit), cmocka_unit_test(samples_above_the_limit_of_two),
+		cmocka_unit_test(an_older_file_that_lacks_samples),
+		cmocka_unit_test(an_overflow_that_disagrees),
+		cmocka_unit_test(an_overflow_in_another_bucket), cmocka_unit_test(wrong_files),
 		cmocka_unit_test(runs_that_do_not_fit),
 		cmocka_unit_test(deep_and_odd), cmocka_unit_test(a_statistic_of_a_newer_rant),
 	};

@@ -1,6 +1,6 @@
 /* build: sources=analyse/[a-q]*.c,analyse/r[a-z]*.c,analyse/tree.c,@outputs,doctor/[a-z]*.c,@result,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The seconds of what was read: of the times of a log, and those of several runs in one order. */
+/* Seconds of a log by its times, and seconds of several runs in one order. */
 #include "analyse/seconds.c"
 
 #include "results_files.h"
@@ -10,7 +10,7 @@
 #define S NS_PER_S
 
 static struct outcome *o;
-static struct by_second told;
+static struct by_second reported;
 static struct seconds s;
 static struct blocks blocks;
 static char path[32] = "/tmp/seconds.XXXXXX", *text;
@@ -27,10 +27,10 @@ static int set_up(void **state)
 	o = outcome_open(&(struct options){ .bucket_ns = NS_PER_US, .overflow_ns = 100 * NS_PER_US,
 					    .jsonl_path = path });
 	o->options.stamp = SOURCE_KERNEL;
-	told = (struct by_second)BY_SECOND_CLOSED;
+	reported = (struct by_second)BY_SECOND_CLOSED;
 	blocks = (struct blocks){ .block = NULL };
-	assert_int_equal(by_second_open(&told, &o->report), 0);
-	assert_int_equal(seconds_open(&s, &told, o), 0);
+	assert_int_equal(by_second_open(&reported, &o->report), 0);
+	assert_int_equal(seconds_open(&s, &reported, o), 0);
 	seconds_begin(&s, true);
 	return 0;
 }
@@ -38,7 +38,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	by_second_close(&told);
+	by_second_close(&reported);
 	outcome_close(o);
 	blocks_free(&blocks);
 	unlink(path);
@@ -47,7 +47,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* A sample that ended then; time_ns INT64_MIN: nobody knows when. */
+/* Adds a sample with this last time; INT64_MIN: without a time. */
 static void add(int64_t time_ns, uint32_t seq, int64_t latency_ns)
 {
 	struct sample one = { .seq = seq, .latency_ns = latency_ns, .time_ns[EMIT_T4_WIRE] = time_ns,
@@ -56,14 +56,14 @@ static void add(int64_t time_ns, uint32_t seq, int64_t latency_ns)
 	seconds_add(&s, &one, EMIT_T4_WIRE);
 }
 
-/* Ends it: the lines but for the first, which is the configuration. */
+/* Ends the file and reads its lines, except the first, which is the configuration. */
 static void finish(void)
 {
 	FILE *file;
 	size_t bytes;
 
 	seconds_end(&s);
-	assert_int_equal(by_second_finish_lines(&told), 0);
+	assert_int_equal(by_second_finish_lines(&reported), 0);
 	file = fopen(path, "r");
 	assert_non_null(file);
 	text = calloc(1, 1 << 20);
@@ -100,7 +100,8 @@ static void assert_lines(unsigned lines)
 
 /* ---- Of a log ---------------------------------------------------------------------------------------------------- */
 
-/* From the first sample on; what is at the end of one is of the next. Nothing for two seconds is told at once. */
+/* Seconds count from the first sample. A sample at the end of a second belongs to the next. Two empty seconds are
+ * one line. */
 static void of_a_log(void **state)
 {
 	(void)state;
@@ -126,7 +127,7 @@ static void of_a_log(void **state)
 	assert_line(4, "\"skipped\":0,");
 }
 
-/* A clock that is set back goes on; replies that overtake each other are where they are. */
+/* Time continues after a backward step; reordered replies stay in their second. */
 static void a_clock_that_is_set(void **state)
 {
 	(void)state;
@@ -142,7 +143,7 @@ static void a_clock_that_is_set(void **state)
 	assert_line(2, "\"from_ns\":1000000000,\"to_ns\":1100000000,\"unix_ns\":900600000000,");
 }
 
-/* As a log may have it that somebody made. */
+/* Times of a log that was not written by rant. */
 static void times_that_cannot_be(void **state)
 {
 	(void)state;
@@ -156,7 +157,7 @@ static void times_that_cannot_be(void **state)
 	assert_non_null(strstr(text, "\"samples\":"));
 }
 
-/* Too far off to be counted from: the sample is where the one before it is. */
+/* A time beyond the limit: the sample belongs to the second of the sample before. */
 static void a_time_that_is_far_off(void **state)
 {
 	(void)state;
@@ -188,7 +189,7 @@ static void of_a_nic(void **state)
 	assert_line(1, "\"unix_ns\":null,");
 }
 
-/* The files of one run follow each other; a log that begins before is of another. */
+/* Files of one run follow each other; a log that begins earlier belongs to another run. */
 static void several_logs(void **state)
 {
 	(void)state;
@@ -242,9 +243,9 @@ static void runs_in_order(void **state)
 {
 	(void)state;
 	add_block(1, 0, 1000 * S, 5010, 10);
-	add_block(1, S, 1000 * S, 9000, 10); /* its largest is in no bucket */
+	add_block(1, S, 1000 * S, 9000, 10); /* the maximum is outside the buckets */
 	add_block(2, 0, 1000 * S + 10, -1, 0);
-	assert_int_equal(seconds_tell(&s, &blocks), 0);
+	assert_int_equal(seconds_pass_on(&s, &blocks), 0);
 	finish();
 	assert_lines(3);
 	assert_line(1,
@@ -259,26 +260,26 @@ static void runs_in_order(void **state)
 	assert_line(3, "\"buckets\":[[4992,10]]}");
 }
 
-/* Without a time of one they stay as they are. */
+/* If a second has no time, the order stays. */
 static void runs_without_times(void **state)
 {
 	(void)state;
 	add_block(1, 0, 2000 * S, 5010, 10);
 	add_block(2, 0, 1000 * S, 5010, 10);
 	blocks.block[1].has_unix = false;
-	assert_int_equal(seconds_tell(&s, &blocks), 0);
+	assert_int_equal(seconds_pass_on(&s, &blocks), 0);
 	finish();
 	assert_line(1, "\"run\":1,");
 	assert_line(2, "\"unix_ns\":null,");
 	assert_line(2, "\"run\":2,");
 }
 
-/* What no run of rant has: it is counted where it cannot be held. */
+/* More samples than a second can hold are only counted. */
 static void too_many(void **state)
 {
 	(void)state;
 	add_block(1, 0, 1000 * S, 5010, 1ULL << 52);
-	assert_int_equal(seconds_tell(&s, &blocks), 0);
+	assert_int_equal(seconds_pass_on(&s, &blocks), 0);
 	finish();
 	assert_line(1, "\"samples\":4503599627370497,");
 	assert_line(1, "\"buckets\":[[4992,1048576]]}");

@@ -1,6 +1,6 @@
 /* build: sources=analyse/[a-s]*.c,@outputs,doctor/[a-z]*.c,@result,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reading again in a program that was built without libjansson. */
+/* JSON in a program that was built without libjansson. */
 #undef WITH_JANSSON
 #include "analyse/tree.c"
 
@@ -49,7 +49,7 @@ static void logs_are_read(void **state)
 	assert_string_equal(said, "");
 }
 
-static void no_library_is_told(void **state)
+static void no_library_is_reported(void **state)
 {
 	(void)state;
 	assert_null(tree_library());
@@ -58,7 +58,7 @@ static void no_library_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(json_is_refused), cmocka_unit_test(logs_are_read),
-					    cmocka_unit_test(no_library_is_told) };
+					    cmocka_unit_test(no_library_is_reported) };
 
 	return golden_run(tests);
 }

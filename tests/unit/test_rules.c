@@ -7,10 +7,10 @@
 
 #include <string.h>
 
-#define T2 (THERE + REFLECT_T2_WIRE)
-#define T2_USER (THERE + REFLECT_T2_USER)
-#define T3_USER (THERE + REFLECT_T3_USER)
-#define T3 (THERE + REFLECT_T3_WIRE)
+#define T2 (REMOTE + REFLECT_T2_WIRE)
+#define T2_USER (REMOTE + REFLECT_T2_USER)
+#define T3_USER (REMOTE + REFLECT_T3_USER)
+#define T3 (REMOTE + REFLECT_T3_WIRE)
 
 static struct options options;
 static struct exchange x;
@@ -26,10 +26,10 @@ static void begin(enum role role)
 	memset(&f, 0, sizeof(f));
 	options.role = role;
 	x.options = &options;
-	x.one_scale = true;
-	f.sample = (struct sample){ .seq = 7, .one_scale = true, .follow_up = FOLLOW_UP_THERE, .latency_ns = 5000 };
-	f.bound_ns[BOUND_HERE] = 100;
-	f.bound_ns[BOUND_THERE] = 200;
+	x.same_timebase = true;
+	f.sample = (struct sample){ .seq = 7, .same_timebase = true, .follow_up = FOLLOW_UP_THERE, .latency_ns = 5000 };
+	f.bound_ns[BOUND_LOCAL] = 100;
+	f.bound_ns[BOUND_REMOTE] = 200;
 	for (int i = 0; i < (role == ROLE_EMIT ? ALL_TIMES : TIMES); i++) {
 		int at = role == ROLE_EMIT ? order[i] : i;
 		bool user = role == ROLE_EMIT ? i == 0 || i == 7 || i == 3 || i == 4 : i == 1 || i == 2;
@@ -84,10 +84,10 @@ static void order_within_the_bound(void **state)
 			rules_check(&x, &f, true, options.role == ROLE_EMIT);
 			assert_int_equal(counter_get(&x.result.account.disordered), over_ns > 0);
 			/* Those of the other host are not on the scale of its stamps then. */
-			if (cases[i].first >= THERE) {
+			if (cases[i].first >= REMOTE) {
 				assert_int_equal(known(), all);
 				assert_int_equal(f.sample.off_scale, over_ns > 0);
-				assert_int_equal(f.sample.one_scale, over_ns <= 0);
+				assert_int_equal(f.sample.same_timebase, over_ns <= 0);
 			} else {
 				assert_int_equal(known(), over_ns > 0 ? all & ~cases[i].out : all);
 			}
@@ -115,14 +115,14 @@ static void a_good_sample_is_left_alone(void **state)
 		assert_int_equal(x.result.rules_broken, 0);
 		/* Where there is no relation of the clocks nothing is known of their order. */
 		if (role == ROLE_REFLECT) {
-			x.one_scale = false;
+			x.same_timebase = false;
 			f.sample.time_ns[REFLECT_T2_WIRE] = INT64_MAX / 2;
 			rules_check(&x, &f, true, options.role == ROLE_EMIT);
 			assert_int_equal(known(), all);
 			continue;
 		}
 		/* The reflector's times of user space may be of another clock than its stamps. */
-		f.sample.one_scale = false;
+		f.sample.same_timebase = false;
 		f.sample.time_ns[T2_USER] = 0;
 		f.sample.time_ns[T3_USER] = NS_PER_S * 2;
 		rules_check(&x, &f, true, options.role == ROLE_EMIT);
@@ -133,18 +133,19 @@ static void a_good_sample_is_left_alone(void **state)
 /* Nothing of the other host is left; this host's own times are. */
 static void what_contradicts_the_clocks(void **state)
 {
-	const unsigned here = 1U << (EMIT_T1_USER) | 1U << (EMIT_T1_WIRE) | 1U << (EMIT_T4_WIRE) | 1U << (EMIT_T4_USER);
+	const unsigned local = 1U << (EMIT_T1_USER) | 1U << (EMIT_T1_WIRE) | 1U << (EMIT_T4_WIRE) |
+		1U << (EMIT_T4_USER);
 
 	(void)state;
 	begin(ROLE_EMIT);
 	rules_check(&x, &f, false, true);
-	assert_int_equal(known(), here);
+	assert_int_equal(known(), local);
 	assert_int_equal(f.sample.follow_up, FOLLOW_UP_STEPPED);
 	assert_int_equal(x.result.broken[0].rule, RULE_RELATION);
 	begin(ROLE_EMIT);
 	f.sample.time_ns[T3] = f.sample.time_ns[T2] + 7000;
 	rules_check(&x, &f, true, options.role == ROLE_EMIT);
-	assert_int_equal(known(), here);
+	assert_int_equal(known(), local);
 	assert_int_equal(f.sample.follow_up, FOLLOW_UP_STEPPED);
 	assert_int_equal(x.result.broken[0].rule, RULE_RESPONSE);
 	/* Without T3 there is no response, and without T2 nothing to contradict. */

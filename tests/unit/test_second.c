@@ -11,7 +11,7 @@
 static struct options options;
 static struct result result;
 static struct report report = { .options = &options, .result = &result };
-static struct tally tally;
+static struct sample_queue sample_queue;
 static struct second s;
 static char got[65536];
 
@@ -19,10 +19,10 @@ static int set_up(void **state)
 {
 	(void)state;
 	memset(&result, 0, sizeof(result));
-	tally = (struct tally){ .value = NULL };
-	report.tally = &tally;
+	sample_queue = (struct sample_queue){ .value = NULL };
+	report.sample_queue = &sample_queue;
 	options.role = ROLE_EMIT;
-	assert_int_equal(second_open(&s, &report, &tally), 0);
+	assert_int_equal(second_open(&s, &report, &sample_queue), 0);
 	second_begin(&s);
 	return 0;
 }
@@ -49,7 +49,7 @@ static void end_after(int64_t ns)
 	assert_true(second_is_left(&s));
 }
 
-static const char *told(int64_t width_ns)
+static const char *reported(int64_t width_ns)
 {
 	static struct json j;
 
@@ -89,7 +89,7 @@ static void finer_buckets(void **state)
 		assert_true(start_of(v, 0) <= v && (v - start_of(v, 0)) * 128 < start_of(v, 0) + (v < 128) * 128);
 }
 
-static void as_it_is_told(void **state)
+static void as_it_is_reported(void **state)
 {
 	static const int64_t values[] = { 5000, 300, 301, 3, 302 };
 
@@ -99,11 +99,11 @@ static void as_it_is_told(void **state)
 	counter_add(&result.account.lost, 2);
 	second_add(&s, values, 5);
 	end_after(900);
-	told(0);
+	reported(0);
 	assert_has("{\"number\":1,\"from_ns\":0,\"to_ns\":900,\"unix_ns\":");
 	assert_has(",\"sent\":7,\"lost\":2,\"samples\":5,\"p50_ns\":301,\"p99_ns\":5000,\"p99_9_ns\":5000,\"max_ns\":5000,"
 		   "\"longest_gap_ns\":null,\"not_in_percentiles\":0,\"buckets\":[[3,1],[300,2],[302,1],[4992,1]]}");
-	told(100);
+	reported(100);
 	assert_has("\"buckets\":[[0,1],[300,3],[5000,1]]}");
 }
 
@@ -141,7 +141,7 @@ static void one_after_the_other(void **state)
 	second_next(&s);
 	counter_add(&result.account.sent, 3);
 	end_after(60);
-	told(0);
+	reported(0);
 	assert_has("{\"number\":2,\"from_ns\":50,\"to_ns\":110,");
 	assert_has(",\"sent\":3,\"lost\":0,\"samples\":0,\"p50_ns\":null,\"p99_ns\":null,\"p99_9_ns\":null,\"max_ns\":null,");
 	assert_has("\"buckets\":[]}");
@@ -155,10 +155,10 @@ static void what_is_too_much_is_counted(void **state)
 	for (int i = 0; i < SECOND_VALUES / 1000 + 1; i++)
 		second_add(&s, values, 1000);
 	second_add(&s, (const int64_t[]){ 77 }, 1);
-	counter_add(&tally.left_out, 5);
+	counter_add(&sample_queue.left_out, 5);
 	end_after(1);
 	assert_int_equal(second_left_out(&s), (SECOND_VALUES / 1000 + 1) * 1000 - SECOND_VALUES + 1 + 5);
-	told(0);
+	reported(0);
 	assert_has("\"samples\":1049006,");
 	assert_has("\"max_ns\":77,");
 	assert_has("\"not_in_percentiles\":430,\"buckets\":[[0,1048576]]}");
@@ -172,7 +172,7 @@ static void of_a_reflector_nothing_is_lost(void **state)
 	(void)state;
 	options.role = ROLE_REFLECT;
 	end_after(1);
-	assert_null(strstr(told(0), "\"lost\""));
+	assert_null(strstr(reported(0), "\"lost\""));
 }
 
 static void when_it_is_over(void **state)
@@ -194,7 +194,7 @@ static void nothing_is_left_without_samples_one_by_one(void **state)
 	result.ended_ns = 0; /* it did not begin */
 	assert_false(second_is_left(&s));
 	result.ended_ns = s.from_ns + 1;
-	report.tally = NULL;
+	report.sample_queue = NULL;
 	assert_false(second_is_left(&s));
 }
 
@@ -204,7 +204,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(finer_buckets),
-		TEST(as_it_is_told),
+		TEST(as_it_is_reported),
 		TEST(in_order),
 		TEST(one_after_the_other),
 		TEST(what_is_too_much_is_counted),

@@ -1,6 +1,6 @@
 /* build: wraps= sources= libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sequence numbers one by one, and loss by direction against a simulated network that knows what it lost. */
+/* Classification of sequence numbers, and loss by direction against a simulated network with known losses. */
 #include "wire/sequence.c"
 
 #include "util.h"
@@ -42,12 +42,12 @@ static void moved_by_63_it_knows_the_last_and_by_64_none(void **state)
 	assert_int_equal(sequence_note(&w, UINT32_MAX - 9), ORDER_REORDERED);
 }
 
-/* Positions do not wrap here, and the model remembers every one. */
+/* Positions do not wrap here, and the model remembers all of them. */
 static void random_numbers_against_a_model(void **state)
 {
 	enum { SPAN = 20000 };
 	static bool seen[SPAN];
-	unsigned told[4] = { 0 };
+	unsigned reported[4] = { 0 };
 
 	(void)state;
 	for (int run = 0; run < 50; run++) {
@@ -70,11 +70,11 @@ static void random_numbers_against_a_model(void **state)
 			if (expected != ORDER_OLD)
 				seen[p] = true;
 			highest = p > highest ? p : highest;
-			told[expected]++;
+			reported[expected]++;
 		}
 	}
-	for (size_t i = 0; i < COUNT_OF(told); i++)
-		assert_true(told[i] > 1000);
+	for (size_t i = 0; i < COUNT_OF(reported); i++)
+		assert_true(reported[i] > 1000);
 }
 
 /* ---- Directions: by hand ----------------------------------------------------------------------------------------- */
@@ -84,12 +84,12 @@ struct story {
 	const char *name, *replies;
 	uint64_t sent;
 	bool follow_up; /* proves the state */
-	bool told;
+	bool reported;
 	uint64_t forward, backward, unknown;
 	uint64_t reordered_forward, reordered_backward, duplicate_forward, duplicate_backward, restarts;
 };
 
-static void tell(struct directions *d, const char *replies)
+static void print(struct directions *d, const char *replies)
 {
 	unsigned long long probe, reply;
 	char sign[2];
@@ -103,106 +103,109 @@ static void tell(struct directions *d, const char *replies)
 static const struct story stories[] = {
 	{ "nothing sent", "", .sent = 0 },
 	{ "no reply at all", "", .sent = 7, .unknown = 7 },
-	{ "no reply but a follow-up cannot be", "", .sent = 7, .follow_up = true, .told = true, .unknown = 7 },
+	{ "no reply but a follow-up cannot be", "", .sent = 7, .follow_up = true, .reported = true, .unknown = 7 },
 	{ "all is well, and nothing proven", "=0:0 =1:1 =2:2", .sent = 3 },
-	{ "all is well, and proven", "=0:0 =1:1 =2:2", .sent = 3, .follow_up = true, .told = true },
-	{ "lost before the first, between and after the last", "=1:0 =2:1 =4:2 =6:4", .sent = 9, .told = true,
+	{ "all is well, and proven", "=0:0 =1:1 =2:2", .sent = 3, .follow_up = true, .reported = true },
+	{ "lost before the first, between and after the last", "=1:0 =2:1 =4:2 =6:4", .sent = 9, .reported = true,
 	  .forward = 2, .backward = 1, .unknown = 2 },
 	{ "lost backward only: equal numbers prove nothing", "=0:0 =3:3 =4:4", .sent = 5, .unknown = 2 },
-	{ "lost backward only, proven by a follow-up", "=0:0 =3:3 =4:4", .sent = 5, .follow_up = true, .told = true,
+	{ "lost backward only, proven by a follow-up", "=0:0 =3:3 =4:4", .sent = 5, .follow_up = true, .reported = true,
 	  .backward = 2 },
-	{ "lost backward before the first", "=3:3 =4:4", .sent = 5, .follow_up = true, .told = true, .backward = 3 },
-	{ "a peer whose count goes on from another run", "=2:500 =3:501 =5:503 =6:504", .sent = 7, .told = true,
+	{ "lost backward before the first", "=3:3 =4:4", .sent = 5, .follow_up = true, .reported = true,
+		.backward = 3 },
+	{ "a peer whose count goes on from another run", "=2:500 =3:501 =5:503 =6:504", .sent = 7, .reported = true,
 	  .backward = 1, .unknown = 2 },
-	{ "a peer that begins at 1", "=0:1 =1:2 =3:3", .sent = 4, .told = true, .forward = 1 },
+	{ "a peer that begins at 1", "=0:1 =1:2 =3:3", .sent = 4, .reported = true, .forward = 1 },
 	{ "a stateless peer, all kinds of disorder", "=0:0 =2:2 =1:1 +1:1 =9:9", .sent = 11, .unknown = 7 },
-	{ "a request comes twice", "=0:0 =1:1 +1:2 =2:3", .sent = 3, .told = true, .duplicate_forward = 1 },
-	{ "and its second reply is lost", "=0:0 =1:1 =2:3", .sent = 3, .told = true, .duplicate_forward = 1 },
-	{ "and its first reply is lost", "=0:0 =1:2 =2:3", .sent = 3, .told = true, .duplicate_forward = 1 },
+	{ "a request comes twice", "=0:0 =1:1 +1:2 =2:3", .sent = 3, .reported = true, .duplicate_forward = 1 },
+	{ "and its second reply is lost", "=0:0 =1:1 =2:3", .sent = 3, .reported = true, .duplicate_forward = 1 },
+	{ "and its first reply is lost", "=0:0 =1:2 =2:3", .sent = 3, .reported = true, .duplicate_forward = 1 },
 	{ "a second reply and a request are lost: as a reply to it would be", "=0:0 =1:1 =3:3", .sent = 4,
-	  .told = true, .backward = 1, .follow_up = true },
-	{ "a reply comes twice", "=0:0 +0:0 =2:1 +2:1", .sent = 3, .told = true, .forward = 1,
+	  .reported = true, .backward = 1, .follow_up = true },
+	{ "a reply comes twice", "=0:0 +0:0 =2:1 +2:1", .sent = 3, .reported = true, .forward = 1,
 	  .duplicate_backward = 2 },
-	{ "replies change places", "=0:0 =2:2 =1:1 =4:3", .sent = 5, .told = true, .forward = 1,
+	{ "replies change places", "=0:0 =2:2 =1:1 =4:3", .sent = 5, .reported = true, .forward = 1,
 	  .reordered_backward = 1 },
-	{ "requests change places", "=0:0 =2:1 =1:2 =3:3", .sent = 4, .told = true, .reordered_forward = 1 },
-	{ "the first requests change places", "=1:0 =0:1 =2:2", .sent = 3, .told = true, .reordered_forward = 1 },
-	{ "the first replies change places", "=1:1 =0:0 =3:2", .sent = 4, .told = true, .forward = 1,
+	{ "requests change places", "=0:0 =2:1 =1:2 =3:3", .sent = 4, .reported = true, .reordered_forward = 1 },
+	{ "the first requests change places", "=1:0 =0:1 =2:2", .sent = 3, .reported = true, .reordered_forward = 1 },
+	{ "the first replies change places", "=1:1 =0:0 =3:2", .sent = 4, .reported = true, .forward = 1,
 	  .reordered_backward = 1 },
-	/* Or the second was overtaken, and its reply lost: no number tells. */
-	{ "two requests are lost, and a second reply", "=2:0 =3:2", .sent = 4, .told = true, .forward = 2,
+	/* Or the second was reordered, and its reply lost: no number shows that. */
+	{ "two requests are lost, and a second reply", "=2:0 =3:2", .sent = 4, .reported = true, .forward = 2,
 	  .duplicate_forward = 1 },
-	{ "an overtaken request where another was, too", "=2:0 =3:2 =6:4 =5:5 =7:6", .sent = 8, .told = true,
+	{ "an overtaken request where another was, too", "=2:0 =3:2 =6:4 =5:5 =7:6", .sent = 8, .reported = true,
 	  .forward = 1,
 	  .backward = 2, .reordered_forward = 1 },
-	{ "a request and a second reply are lost: one gap", "=0:0 =1:1 +1:2 =2:3 =4:5", .sent = 5, .told = true,
+	{ "a request and a second reply are lost: one gap", "=0:0 =1:1 +1:2 =2:3 =4:5", .sent = 5, .reported = true,
 	  .unknown = 1, .duplicate_forward = 1 },
-	{ "a request and a second reply are lost: two gaps", "=0:0 =2:1 =3:3 =4:4", .sent = 5, .told = true,
+	{ "a request and a second reply are lost: two gaps", "=0:0 =2:1 =3:3 =4:4", .sent = 5, .reported = true,
 	  .forward = 1,
 	  .duplicate_forward = 1 },
-	{ "a second reply is lost, and then another", "=0:0 =1:2 =2:3 =4:5", .sent = 5, .told = true, .unknown = 1,
+	{ "a second reply is lost, and then another", "=0:0 =1:2 =2:3 =4:5", .sent = 5, .reported = true, .unknown = 1,
 	  .duplicate_forward = 1 },
-	{ "the first sign comes last", "=0:0 =2:2 =3:3 +3:4", .sent = 4, .told = true, .unknown = 1,
+	{ "the first sign comes last", "=0:0 =2:2 =3:3 +3:4", .sent = 4, .reported = true, .unknown = 1,
 	  .duplicate_forward = 1 },
-	{ "a second reply comes late into a gap", "=0:0 =1:1 =3:3 =4:4 +1:2", .sent = 5, .told = true, .forward = 1,
+	{ "a second reply comes late into a gap", "=0:0 =1:1 =3:3 =4:4 +1:2", .sent = 5, .reported = true, .forward = 1,
 	  .duplicate_forward = 1, .follow_up = true },
-	{ "a second reply does not part a gap", "=0:0 =1:1 +1:4 =4:5", .sent = 5, .told = true, .unknown = 2,
+	{ "a second reply does not part a gap", "=0:0 =1:1 +1:4 =4:5", .sent = 5, .reported = true, .unknown = 2,
 	  .duplicate_forward = 1 },
-	{ "one is late in its gap, and a second reply is lost", "=0:0 =2:1 =5:4 =4:3 =6:6", .sent = 7, .told = true,
+	{ "one is late in its gap, and a second reply is lost", "=0:0 =2:1 =5:4 =4:3 =6:6", .sent = 7, .reported = true,
 	  .forward = 1, .unknown = 1, .reordered_backward = 1, .duplicate_forward = 1 },
 	{ "one was overtaken, and a second reply is lost", "=0:0 =2:1 =4:2 =3:3 =5:5 =6:6 +6:7", .sent = 7,
-	  .told = true,
+	  .reported = true,
 	  .unknown = 1, .reordered_forward = 1, .duplicate_forward = 1 },
-	{ "requests and then their replies change places", "=0:0 =1:2 =2:1 =3:3", .sent = 4, .told = true,
+	{ "requests and then their replies change places", "=0:0 =1:2 =2:1 =3:3", .sent = 4, .reported = true,
 	  .reordered_backward = 1 },
-	{ "it begins again", "=0:0 =1:1 =3:2 =5:0 =7:2", .sent = 9, .told = true, .forward = 2, .backward = 1,
+	{ "it begins again", "=0:0 =1:1 =3:2 =5:0 =7:2", .sent = 9, .reported = true, .forward = 2, .backward = 1,
 	  .unknown = 1, .restarts = 1 },
-	{ "it begins again, and the first replies are lost", "=0:0 =1:1 =2:2 =3:3 =9:2 =10:3", .sent = 11, .told = true,
+	{ "it begins again, and the first replies are lost", "=0:0 =1:1 =2:2 =3:3 =9:2 =10:3", .sent = 11,
+		.reported = true,
 	  .forward = 3, .backward = 2, .restarts = 1 },
 	{ "it begins again, and the first replies come late", "=0:0 =1:1 =2:2 =3:3 =9:2 =7:0 =8:1", .sent = 10,
-	  .told = true,
+	  .reported = true,
 	  .forward = 3, .reordered_backward = 2, .restarts = 1 },
-	{ "it begins again at once", "=0:0 =1:1 =2:0 =3:1", .sent = 4, .told = true, .restarts = 1 },
-	{ "it begins again, but not from 0", "=0:9 =1:10 =3:9 =4:10", .sent = 5, .told = true, .unknown = 1,
+	{ "it begins again at once", "=0:0 =1:1 =2:0 =3:1", .sent = 4, .reported = true, .restarts = 1 },
+	{ "it begins again, but not from 0", "=0:9 =1:10 =3:9 =4:10", .sent = 5, .reported = true, .unknown = 1,
 	  .restarts = 1 },
-	{ "it begins again, and a late reply of before comes", "=0:0 =4:4 =6:0 =2:2", .sent = 7, .told = true,
+	{ "it begins again, and a late reply of before comes", "=0:0 =4:4 =6:0 =2:2", .sent = 7, .reported = true,
 	  .forward = 1, .backward = 2, .restarts = 1 },
-	{ "of before, that was held up on its way there", "=0:0 =4:1 =6:0 =2:2", .sent = 7, .told = true,
+	{ "of before, that was held up on its way there", "=0:0 =4:1 =6:0 =2:2", .sent = 7, .reported = true,
 	  .forward = 3, .restarts = 1 },
-	{ "a late reply of between", "=0:0 =4:1 =7:0 =5:2", .sent = 8, .told = true, .forward = 4,
+	{ "a late reply of between", "=0:0 =4:1 =7:0 =5:2", .sent = 8, .reported = true, .forward = 4,
 	  .restarts = 1 },
-	{ "one that was counted, again", "=0:0 =4:1 =7:0 +4:1", .sent = 8, .told = true, .forward = 5,
+	{ "one that was counted, again", "=0:0 =4:1 =7:0 +4:1", .sent = 8, .reported = true, .forward = 5,
 	  .restarts = 1 },
-	{ "it begins again twice", "=0:0 =1:1 =2:0 =3:1 =5:2 =6:0", .sent = 7, .told = true, .forward = 1,
+	{ "it begins again twice", "=0:0 =1:1 =2:0 =3:1 =5:2 =6:0", .sent = 7, .reported = true, .forward = 1,
 	  .restarts = 2 },
 	{ "a peer that always says 0", "=0:0 =1:0 =2:0 =4:0 =5:0", .sent = 6, .unknown = 1 },
 	{ "a peer that counts what it sends to others too", "=0:0 =1:40 =2:80 =3:120 =5:200", .sent = 6, .unknown = 1 },
-	{ "a peer whose count goes on, with the first in disorder", "=5:500 =2:502 =6:503", .sent = 7, .told = true,
+	{ "a peer whose count goes on, with the first in disorder", "=5:500 =2:502 =6:503", .sent = 7, .reported = true,
 	  .forward = 1, .backward = 1, .unknown = 2, .reordered_forward = 1 },
-	{ "a peer whose count wraps, with the first in disorder", "=6:0 =3:4294967295", .sent = 7, .told = true,
+	{ "a peer whose count wraps, with the first in disorder", "=6:0 =3:4294967295", .sent = 7, .reported = true,
 	  .forward = 2, .unknown = 3, .reordered_backward = 1 },
-	{ "more second replies than probes are lost", "=0:0 =1:1 =2:3 =4:6", .sent = 6, .told = true, .unknown = 2,
+	{ "more second replies than probes are lost", "=0:0 =1:1 =2:3 =4:6", .sent = 6, .reported = true, .unknown = 2,
 	  .duplicate_forward = 2 },
-	{ "again, of before", "=0:0 =2:2 =4:4 =7:0 +2:2", .sent = 8, .told = true, .forward = 2, .backward = 2,
+	{ "again, of before", "=0:0 =2:2 =4:4 =7:0 +2:2", .sent = 8, .reported = true, .forward = 2, .backward = 2,
 	  .restarts = 1 },
-	{ "late, of before, by a number that had come", "=0:0 =2:1 =4:2 =6:0 =1:1", .sent = 8, .told = true,
+	{ "late, of before, by a number that had come", "=0:0 =2:1 =4:2 =6:0 =1:1", .sent = 8, .reported = true,
 	  .forward = 3, .restarts = 1 },
-	{ "late, by a number that had come", "=0:0 =2:1 =1:1", .sent = 3, .told = true },
-	{ "again, before anything was answered", "+3:3 =4:2", .sent = 5, .told = true, .forward = 2, .backward = 2 },
-	{ "more answers than probes", "=0:0 =1:1", .sent = 1, .follow_up = true, .told = true },
-	{ "numbers that wrap", "=4294967290:4294967295 =4294967295:4 =0:5 =2:6", .sent = 4294967301, .told = true,
+	{ "late, by a number that had come", "=0:0 =2:1 =1:1", .sent = 3, .reported = true },
+	{ "again, before anything was answered", "+3:3 =4:2", .sent = 5, .reported = true, .forward = 2,
+		.backward = 2 },
+	{ "more answers than probes", "=0:0 =1:1", .sent = 1, .follow_up = true, .reported = true },
+	{ "numbers that wrap", "=4294967290:4294967295 =4294967295:4 =0:5 =2:6", .sent = 4294967301, .reported = true,
 	  .forward = 1, .backward = 4, .unknown = 4294967292 },
 };
 
-static bool is_as_told(const struct story *t, const struct directions *d)
+static bool is_as_reported(const struct story *t, const struct directions *d)
 {
-	return d->told == t->told && d->lost_forward == t->forward && d->lost_backward == t->backward &&
+	return d->reported == t->reported && d->lost_forward == t->forward && d->lost_backward == t->backward &&
 	       d->lost_unknown == t->unknown && d->reordered_forward == t->reordered_forward &&
 	       d->reordered_backward == t->reordered_backward && d->duplicate_forward == t->duplicate_forward &&
 	       d->duplicate_backward == t->duplicate_backward && d->restarts == t->restarts;
 }
 
-static void losses_told_by_hand(void **state)
+static void losses_reported_by_hand(void **state)
 {
 	unsigned wrong = 0;
 
@@ -212,13 +215,13 @@ static void losses_told_by_hand(void **state)
 
 		if (t->follow_up)
 			directions_stateful(&d);
-		tell(&d, t->replies);
+		print(&d, t->replies);
 		directions_finish(&d, t->sent);
-		if (is_as_told(t, &d))
+		if (is_as_reported(t, &d))
 			continue;
 		wrong++;
 		print_message("%s: told %d lost %d %d %d reordered %d %d duplicate %d %d restarts %d\n", t->name,
-			      d.told,
+			      d.reported,
 			      (int)d.lost_forward, (int)d.lost_backward, (int)d.lost_unknown, (int)d.reordered_forward,
 			      (int)d.reordered_backward, (int)d.duplicate_forward, (int)d.duplicate_backward,
 			      (int)d.restarts);
@@ -238,7 +241,7 @@ static struct directions up_to_100(void)
 	return d;
 }
 
-/* So many numbers behind nobody knows whether a number has come, but the probe tells. */
+/* This far below, duplicate or new is unknown by number, but the probe shows it. */
 static void what_is_too_old_goes_by_its_probe(void **state)
 {
 	struct directions d = up_to_100();
@@ -252,7 +255,7 @@ static void what_is_too_old_goes_by_its_probe(void **state)
 	directions_note(&d, 20, 99, false);
 	assert_int_equal(d.reordered_backward, 1);
 	directions_finish(&d, 202);
-	assert_true(d.told);
+	assert_true(d.reported);
 	assert_int_equal(d.lost_forward, 1);
 	assert_int_equal(d.lost_backward + d.lost_unknown + d.restarts + d.duplicate_forward, 0);
 }
@@ -264,7 +267,7 @@ static void what_contradicts_itself_is_unknown(void **state)
 	(void)state;
 	directions_note(&d, 10, 7, false); /* was the answer to 7 */
 	directions_finish(&d, 101);
-	assert_true(d.told);
+	assert_true(d.reported);
 	assert_int_equal(d.lost_forward + d.lost_backward, 0);
 	assert_int_equal(d.lost_unknown, 1);
 }
@@ -274,8 +277,8 @@ static uint32_t some(unsigned thousandths, uint32_t most)
 	return util_below(1000) < thousandths ? 1 + (uint32_t)util_below(util_below(50) ? 3 : most) : 0;
 }
 
-/* What the reflector got and did not answer, as it reports: from its start on, also where it is started again, and past
- * 65,535. */
+/* Requests that the reflector received and did not answer, as reported: from its start, also after a
+ * restart, and past 65,535. */
 static void what_was_discarded_there(void **state)
 {
 	uint64_t discarded = 0, restarts = 0;
@@ -290,7 +293,7 @@ static void what_was_discarded_there(void **state)
 		for (unsigned i = 0; i < 200; i++) {
 			const uint32_t f = some(300, 1000), b = some(300, 1000), c = some(300, UINT16_MAX);
 
-			/* Only where the first reply shows it: one that is 64 behind. */
+			/* Only if the first reply shows it: a reply 64 below. */
 			if (reply > b + 64 && util_below(50) == 0) {
 				reply = count = 0;
 				begun_again++;
@@ -317,7 +320,7 @@ static void what_was_discarded_there(void **state)
 	assert_true(discarded > 10 * UINT16_MAX && restarts > 100);
 }
 
-/* What nobody there read may be any of those that are missing in this gap, and in no other. */
+/* Requests dropped unread may be any missing in this gap, and in no other. */
 static void what_was_not_read_there(void **state)
 {
 	struct directions d = { 0 };
@@ -325,7 +328,8 @@ static void what_was_not_read_there(void **state)
 	(void)state;
 	directions_note(&d, 2, 0, false);
 	directions_discards(&d, 0, 0, 0);
-	directions_note(&d, 6, 2, false); /* two of the three did not arrive, or were not read; one was discarded */
+	/* two of the three did not arrive, or were dropped unread; one was discarded */
+	directions_note(&d, 6, 2, false);
 	directions_discards(&d, 2, 1, DISCARD_UNREAD | DISCARD_REFUSED);
 	directions_note(&d, 9, 3, false);
 	directions_discards(&d, 3, 1, DISCARD_REFUSED);
@@ -339,7 +343,7 @@ static void what_was_not_read_there(void **state)
 	assert_int_equal(d.discard_reasons, DISCARD_UNREAD | DISCARD_REFUSED);
 }
 
-/* Answers without a session name no number of their own: what is lost meanwhile is unknown. */
+/* Stateless answers have no number of their own: loss during that time is unknown. */
 static void answers_without_a_session(void **state)
 {
 	struct directions d = { 0 };
@@ -353,7 +357,7 @@ static void answers_without_a_session(void **state)
 	directions_note(&d, 22, 0, false);
 	directions_note(&d, 23, 1, false);
 	directions_finish(&d, 24);
-	assert_true(d.told);
+	assert_true(d.reported);
 	assert_int_equal(d.answered, 7);
 	assert_int_equal(d.lost_forward, 2);
 	assert_int_equal(d.lost_backward, 1);
@@ -361,7 +365,7 @@ static void answers_without_a_session(void **state)
 	assert_int_equal(d.restarts, 1);
 }
 
-/* ---- Directions: a network that knows what it does --------------------------------------------------------------- */
+/* ---- Directions: a simulated network ----------------------------------------------------------------------------- */
 
 enum { DIRTY_MAX = 4000, DELAY_MAX = 3000, PROBES = DIRTY_MAX + 2 * DELAY_MAX + 1 };
 enum { COPIES_MAX = 3, EVENTS = PROBES * COPIES_MAX };
@@ -369,23 +373,23 @@ enum { COPIES_MAX = 3, EVENTS = PROBES * COPIES_MAX };
 /* Chances in thousandths; delays in times between two probes. */
 struct network {
 	unsigned lost_forward, lost_backward, delayed_forward, delayed_backward, twice_forward, twice_backward;
-	unsigned restarts; /* per request. What is answered first is never lost */
+	unsigned restarts; /* per request; the first answered request is never lost */
 	unsigned delay;
 	bool spares_doubles; /* no reply to a request that arrived twice is lost */
-	/* Nothing happens to the first probe, and to the last ones until all before them has arrived. */
+	/* No fault for the first probe, nor for the last probes until all earlier probes have arrived. */
 	bool clean_ends;
 };
 
 struct packet {
 	int64_t at; /* arrival */
-	unsigned order; /* of two at the same time */
+	unsigned order; /* order of simultaneous events */
 	unsigned epoch; /* of the reflector, from 0 */
 	uint32_t probe, reply;
 };
 
 static struct packet requests[EVENTS], replies[EVENTS * COPIES_MAX];
 static unsigned arrived[PROBES]; /* copies of the request */
-static unsigned last_epoch[PROBES]; /* in which the last one arrived */
+static unsigned last_epoch[PROBES]; /* in which the last reply arrived */
 static bool answered[PROBES];
 static unsigned arrivals; /* requests that reached the reflector */
 
@@ -450,7 +454,7 @@ static unsigned carry_backward(const struct network *n, unsigned got, uint32_t p
 	for (unsigned i = 0; i < got; i++) {
 		struct packet p = requests[i];
 
-		/* It takes longer than what comes twice is apart. */
+		/* It takes longer than the distance of duplicates. */
 		if (i && p.probe != requests[i - 1].probe && chance(n->restarts)) {
 			next = 0;
 			epoch++;
@@ -467,7 +471,7 @@ static unsigned carry_backward(const struct network *n, unsigned got, uint32_t p
 	return used;
 }
 
-/* Gives the replies to the room. *proven: one number was another than the probe's. */
+/* Passes the replies to the module. *proven: a number differed from the probe's. */
 static void note_all(struct directions *d, unsigned got, bool *proven)
 {
 	memset(answered, 0, sizeof(answered));
@@ -480,8 +484,8 @@ static void note_all(struct directions *d, unsigned got, bool *proven)
 	}
 }
 
-/* What must be found: up to the last answer every loss has its direction. From one life of the reflector to the next it
- * is by what reached the new one. */
+/* Required results: up to the last answer every loss has its direction. Between two lives of the reflector
+ * by the requests that reached the new instance. */
 static struct directions truth(unsigned got, uint32_t probes)
 {
 	struct directions t = { 0 };
@@ -506,7 +510,7 @@ static struct directions truth(unsigned got, uint32_t probes)
 	return t;
 }
 
-/* Did a request reach the reflector behind a later one, and no answer shows that any did? */
+/* True if a request reached the reflector after a later request, and no answer shows any such case. */
 static bool overtaken_unseen(const struct directions *d)
 {
 	uint32_t last = 0;
@@ -529,18 +533,18 @@ static void assert_lost(const struct directions *d, const struct directions *t, 
 	assert_true(d->lost_forward <= lost && d->lost_backward <= lost && d->lost_unknown <= lost);
 	if (!t)
 		return;
-	if (d->told && !overtaken_unseen(d)) {
+	if (d->reported && !overtaken_unseen(d)) {
 		assert_int_equal(d->lost_forward, t->lost_forward);
 		assert_int_equal(d->lost_backward, t->lost_backward);
 		assert_int_equal(d->restarts, t->restarts);
-	} else if (!d->told) {
+	} else if (!d->reported) {
 		assert_int_equal(d->lost_unknown, lost);
 		assert_int_equal(d->reordered_forward + d->reordered_backward + d->restarts, 0);
 		assert_int_equal(d->duplicate_forward + d->duplicate_backward, 0);
 	}
 }
 
-/* Returns how many replies there were; *d is what the room makes of them. */
+/* Returns the number of replies; *d is the module's result. */
 static unsigned run_network(const struct network *n, uint32_t probes, struct directions *d)
 {
 	unsigned got = carry_backward(n, carry_forward(n, probes), probes);
@@ -551,7 +555,7 @@ static unsigned run_network(const struct network *n, uint32_t probes, struct dir
 		directions_stateful(d);
 	note_all(d, got, &proven);
 	directions_finish(d, probes);
-	assert_int_equal(d->told, proven);
+	assert_int_equal(d->reported, proven);
 	return got;
 }
 
@@ -615,14 +619,15 @@ static unsigned distinct_replies(unsigned got)
 	return distinct;
 }
 
-/* Replies that come again say nothing of loss. Where requests do, and no reply to them is lost, all are counted. */
+/* Duplicated replies are no evidence of loss. With duplicated requests whose replies all arrive, all are
+ * counted. */
 static void duplicates_are_exact(void **state)
 {
 	uint64_t duplicates[2] = { 0 }, backward[2] = { 0 };
 
 	(void)state;
 	for (int run = 0; run < 400; run++) {
-		bool there = run & 1;
+		bool remote = run & 1;
 		struct network n = { .clean_ends = true, .spares_doubles = true, .delay = 6 };
 		uint32_t probes = 2 + 2 * n.delay + (uint32_t)util_below(DIRTY_MAX);
 		struct directions d;
@@ -631,30 +636,30 @@ static void duplicates_are_exact(void **state)
 		n.lost_forward = (unsigned)util_below(200);
 		n.lost_backward = (unsigned)util_below(200);
 		n.delayed_forward = n.delayed_backward = (unsigned)util_below(500);
-		n.twice_forward = there ? (unsigned)util_below(200) : 0;
+		n.twice_forward = remote ? (unsigned)util_below(200) : 0;
 		n.twice_backward = (unsigned)util_below(200);
 		unsigned got = run_network(&n, probes, &d);
 		struct directions t = truth(got, probes);
 
-		assert_lost(&d, there ? NULL : &t, probes);
-		if (!d.told || overtaken_unseen(&d))
+		assert_lost(&d, remote ? NULL : &t, probes);
+		if (!d.reported || overtaken_unseen(&d))
 			continue;
 		distinct = distinct_replies(got);
 		for (uint32_t probe = 0; probe < probes; probe++)
 			probes_answered += answered[probe];
 		assert_int_equal(d.duplicate_forward, distinct - probes_answered);
 		assert_int_equal(d.duplicate_backward, got - distinct);
-		duplicates[there] += there ? d.duplicate_forward : d.duplicate_backward;
-		backward[there] += d.duplicate_forward ? d.lost_backward : 0;
+		duplicates[remote] += remote ? d.duplicate_forward : d.duplicate_backward;
+		backward[remote] += d.duplicate_forward ? d.lost_backward : 0;
 	}
 	assert_true(duplicates[0] > 1000 && duplicates[1] > 1000);
 	assert_int_equal(backward[0] + backward[1], 0);
 }
 
-/* Replies to requests that came twice are lost like others. */
-static void no_direction_is_told_more_than_it_lost(void **state)
+/* Replies to duplicated requests are lost like others. */
+static void no_direction_is_reported_more_than_it_lost(void **state)
 {
-	uint64_t forward = 0, unknown = 0, parted = 0, overtaken = 0, told[2] = { 0 };
+	uint64_t forward = 0, unknown = 0, parted = 0, overtaken = 0, reported[2] = { 0 };
 
 	(void)state;
 	for (int run = 0; run < 5000; run++) {
@@ -673,19 +678,20 @@ static void no_direction_is_told_more_than_it_lost(void **state)
 		struct directions t = truth(run_network(&n, probes, &d), probes);
 
 		assert_lost(&d, NULL, probes);
-		if (!d.told || !d.duplicate_forward || overtaken_unseen(&d)) {
+		if (!d.reported || !d.duplicate_forward || overtaken_unseen(&d)) {
 			overtaken += overtaken_unseen(&d);
 			continue;
 		}
 		assert_true(d.lost_forward <= t.lost_forward);
 		assert_true(d.lost_backward <= t.lost_backward);
-		told[shuffled]++;
+		reported[shuffled]++;
 		parted += shuffled ? 0 : t.lost_forward;
 		forward += shuffled ? 0 : d.lost_forward;
 		unknown += d.lost_unknown;
 	}
-	/* Most of what was lost there stands alone in its gap. */
-	assert_true(told[0] > 1000 && told[1] > 1000 && unknown > 1000 && forward > parted / 2 && overtaken < 100);
+	/* Most forward losses are alone in their gap. */
+	assert_true(reported[0] > 1000 && reported[1] > 1000 && unknown > 1000 && forward > parted / 2 &&
+		    overtaken < 100);
 }
 
 static void losses_are_exact_between_restarts(void **state)
@@ -708,7 +714,7 @@ static void losses_are_exact_between_restarts(void **state)
 	assert_true(restarts > 1000);
 }
 
-/* Whatever happens, and whatever a peer says, no probe is counted twice or forgotten. */
+/* With any events, and any peer, no probe is counted twice or left out. */
 static void the_sum_is_always_right(void **state)
 {
 	(void)state;
@@ -736,25 +742,25 @@ static void the_sum_is_always_right(void **state)
 
 /* ---- Directions: all that can happen to a few probes ------------------------------------------------------------- */
 
-/* Of a probe: one sign for each time that it reached the reflector. That reply came back, or was lost. */
+/* For each probe: a sign for each arrival at the reflector: that reply returned, or was lost. */
 static const char *const fates[] = { "+", "", "-", "++", "+-", "-+", "--" };
 
 enum { FATED = 6, PATTERNS = 7 * 7 * 7 * 7 * 7 * 7 };
 
 struct fated {
-	uint32_t probe, reply; /* the next ones */
-	bool doubled, sign; /* a request came twice; and the replies show it */
-	uint64_t there, back; /* lost */
-	uint64_t gap_there, gap_back; /* so it seems, gap by gap, if nothing came twice */
+	uint32_t probe, reply; /* the next numbers */
+	bool doubled, sign; /* a request was duplicated; and the replies show it */
+	uint64_t remote, back; /* lost */
+	uint64_t gap_remote, gap_back; /* by the gaps, if nothing was duplicated */
 	uint64_t probes, replies; /* missing in the gap so far */
-	bool mixed; /* there is a gap that misses both */
+	bool mixed; /* a gap lacks both */
 };
 
 static void end_gap(struct fated *f)
 {
 	f->sign |= f->replies > f->probes;
 	f->mixed |= f->replies && f->probes;
-	f->gap_there += f->probes > f->replies ? f->probes - f->replies : 0;
+	f->gap_remote += f->probes > f->replies ? f->probes - f->replies : 0;
 	f->gap_back += f->probes < f->replies ? f->probes : f->replies;
 	f->probes = f->replies = 0;
 }
@@ -776,7 +782,7 @@ static void suffer(struct fated *f, struct directions *d, const char *fate)
 			end_gap(f);
 		came = true;
 	}
-	f->there += !came && !*fate;
+	f->remote += !came && !*fate;
 	f->back += !came && *fate;
 	f->probes += !came;
 	f->probe++;
@@ -798,15 +804,15 @@ static void every_pattern_of_lost_replies(void **state)
 			suffer(&f, &d, fates[left % COUNT_OF(fates)]);
 		suffer(&f, &d, "+");
 		directions_finish(&d, f.probe);
-		assert_true(d.told);
-		assert_int_equal(d.lost_forward + d.lost_backward + d.lost_unknown, f.there + f.back);
-		assert_int_equal(d.lost_forward, f.gap_there);
+		assert_true(d.reported);
+		assert_int_equal(d.lost_forward + d.lost_backward + d.lost_unknown, f.remote + f.back);
+		assert_int_equal(d.lost_forward, f.gap_remote);
 		assert_int_equal(d.lost_backward, f.sign ? 0 : f.gap_back);
-		assert_true(d.lost_forward <= f.there);
+		assert_true(d.lost_forward <= f.remote);
 		/* Without a sign it is as if nothing had come twice. */
 		assert_true(d.lost_backward <= f.back || (f.doubled && !f.sign));
 		if (!f.doubled || !f.mixed)
-			assert_int_equal(d.lost_forward, f.there);
+			assert_int_equal(d.lost_forward, f.remote);
 		if (!f.doubled)
 			assert_int_equal(d.lost_backward, f.back);
 		signs += f.sign;
@@ -821,14 +827,14 @@ int main(void)
 		cmocka_unit_test(what_is_64_behind_is_old_and_changes_nothing),
 		cmocka_unit_test(moved_by_63_it_knows_the_last_and_by_64_none),
 		cmocka_unit_test(random_numbers_against_a_model),
-		cmocka_unit_test(losses_told_by_hand),
+		cmocka_unit_test(losses_reported_by_hand),
 		cmocka_unit_test(what_is_too_old_goes_by_its_probe), cmocka_unit_test(what_was_discarded_there),
 		cmocka_unit_test(what_was_not_read_there), cmocka_unit_test(answers_without_a_session),
 		cmocka_unit_test(what_contradicts_itself_is_unknown),
 		cmocka_unit_test(losses_are_exact_without_disorder),
 		cmocka_unit_test(losses_are_exact_in_any_order),
 		cmocka_unit_test(duplicates_are_exact),
-		cmocka_unit_test(no_direction_is_told_more_than_it_lost),
+		cmocka_unit_test(no_direction_is_reported_more_than_it_lost),
 		cmocka_unit_test(losses_are_exact_between_restarts),
 		cmocka_unit_test(the_sum_is_always_right),
 		cmocka_unit_test(every_pattern_of_lost_replies),

@@ -103,7 +103,7 @@ static void a_sender_keeps_its_session(void **state)
 	check_structure();
 }
 
-static void address_port_and_ssid_tell_senders_apart(void **state)
+static void address_port_and_ssid_print_senders_apart(void **state)
 {
 	(void)state;
 	struct session *s[] = {
@@ -132,7 +132,8 @@ static void every_octet_of_an_ipv6_address_counts(void **state)
 		a.in6.sin6_addr.s6_addr[i] ^= 0x10;
 		assert_ptr_equal(session_find(&table, &a, 1, now_ns), first);
 	}
-	/* What names no sender: the flow label changes with the packet, the scope is our interface. */
+	/* Fields that do not identify a sender: the flow label changes with the packet, the scope is our
+	 * interface. */
 	a.in6.sin6_flowinfo = htonl(0x12345);
 	assert_ptr_equal(session_find(&table, &a, 1, now_ns), first);
 	a.in6.sin6_port = htons(5001);
@@ -142,7 +143,7 @@ static void every_octet_of_an_ipv6_address_counts(void **state)
 }
 
 /* 32.1.13.184 is the beginning of 2001:db8:: and 10.0.0.1 the end of ::a00:1, with zeros for the rest. */
-static void families_are_told_apart(void **state)
+static void families_are_reported_apart(void **state)
 {
 	union address first = peer_ipv6("2001:db8::", 5000), last = peer_ipv6("::a00:1", 5000);
 
@@ -161,7 +162,7 @@ static void a_full_table_forgets_the_one_idle_for_longest(void **state)
 	check_structure();
 	now_ns += SESSION_IDLE_NS;
 
-	/* Used again, 0 is no longer the one that has to go. */
+	/* After its use, 0 is no longer the next to be evicted. */
 	assert_int_equal(find_ipv4(0, 862, 1)->reply_seq, 1);
 	struct session *s = find_ipv4(5000, 862, 1);
 
@@ -178,7 +179,7 @@ static void a_full_table_forgets_the_one_idle_for_longest(void **state)
 	check_structure();
 }
 
-/* Whoever comes from ever new ports finds no room; who was there goes on. */
+/* A sender with ever new ports gets no session; the existing sessions continue. */
 static void a_session_in_use_is_not_forgotten(void **state)
 {
 	(void)state;
@@ -195,7 +196,7 @@ static void a_session_in_use_is_not_forgotten(void **state)
 	assert_int_equal(counter_get(&table.opened), 3);
 	assert_int_equal(counter_get(&table.evicted), 0);
 	check_structure();
-	/* The one that fell silent gives its place to one, and no more. */
+	/* The idle session gives its entry to a single new session. */
 	now_ns += SESSION_IDLE_NS - 1;
 	find_ipv4(0, 862, 1);
 	find_ipv4(2, 862, 1);
@@ -221,8 +222,7 @@ static double probes_each(void)
 	return (double)probes / table.used;
 }
 
-/* What whoever has read a program with constants in its hash would choose: senders of one slot of it, 512 probes
- * each. */
+/* Attack on a hash with known constants: senders of the same slot of it, 512 probes each. */
 static unsigned constant_hash(uint32_t host, uint16_t port, uint16_t ssid)
 {
 	struct session_sender key = { .port = htons(port), .ssid = ssid };
@@ -247,7 +247,7 @@ static void nobody_can_choose_a_chain(void **state)
 			chosen[0][found].port = (uint16_t)n;
 			chosen[0][found++].ssid = (uint16_t)(n >> 16);
 		}
-	for (uint32_t i = 0; i < SESSIONS_MAX; i++) { /* one port after the other */
+	for (uint32_t i = 0; i < SESSIONS_MAX; i++) { /* consecutive ports */
 		chosen[1][i].host = 0x0a000001;
 		chosen[1][i].port = (uint16_t)(40000 + i);
 	}
@@ -272,7 +272,7 @@ static void nobody_can_choose_a_chain(void **state)
 
 /* ---- The rate ---------------------------------------------------------------------------------------------------- */
 
-/* In no stretch of time more than the rate and what may come in advance; and no less when enough is asked for. */
+/* In any interval at most the rate plus the burst; and no less if enough requests arrive. */
 static void no_more_than_the_rate(void **state)
 {
 	static const int64_t rates[] = { 1, 3, 7, 10, 300, 5000 };
@@ -304,7 +304,7 @@ static void no_more_than_the_rate(void **state)
 	}
 }
 
-/* Who keeps to the rate is never refused, also where the clock that is looked at is up to 100 ms old. */
+/* A sender within the rate is never refused, also with a clock reading up to 100 ms old. */
 static void the_rate_itself_is_answered(void **state)
 {
 	(void)state;
@@ -336,13 +336,13 @@ static struct {
 	bool used;
 	unsigned key; /* index into the pool */
 	uint64_t last_use;
-	uint32_t tag; /* in the session's reply_seq, to know it again */
+	uint32_t tag; /* in the session's reply_seq, to identify it */
 } model[SESSIONS_MAX];
 static uint64_t model_opened, model_evicted, model_refused;
 static int64_t model_used_ns[SESSIONS_MAX];
 
-/* Returns the tag that the session of this key must carry, 0 if it is to be a new one; *slot says where it is, NONE
- * that there is no room. */
+/* Returns the tag that the session of this key must carry, 0 for a new session; *slot: its entry, NONE if
+ * the table is full. */
 static uint32_t model_find(unsigned key, uint64_t now, unsigned *slot)
 {
 	unsigned idlest = 0;
@@ -401,7 +401,7 @@ static void run_against_model(const struct key *pool, unsigned keys, unsigned st
 	memset(model, 0, sizeof(model));
 	model_opened = model_evicted = model_refused = 0;
 	for (uint64_t now = 1; now <= steps; now++) {
-		/* Runs of one sender, a crowd of frequent ones, and now and then anybody. */
+		/* Sequences of one sender, many frequent senders, and occasionally a random sender. */
 		if (util_below(4))
 			key = (unsigned)util_below(util_below(3) ? keys / 2 : keys);
 
@@ -434,7 +434,7 @@ static void random_use_against_the_model(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < KEYS; i++) {
-		/* Neighbours, as on a real link: they differ in one part only. */
+		/* Neighbours, as on a real link: they differ in a single field. */
 		switch (i % 4) {
 		case 0:
 			pool[i] = (struct key){ peer_ipv4(0x0a000000 + i, 862), 1 };
@@ -454,7 +454,7 @@ static void random_use_against_the_model(void **state)
 	run_against_model(pool, KEYS, 40000);
 }
 
-/* All in one chain: slow, but right. */
+/* All in the same chain: slow, but correct. */
 static void one_chain_against_the_model(void **state)
 {
 	enum { KEYS = 1200 };
@@ -465,7 +465,7 @@ static void one_chain_against_the_model(void **state)
 	for (uint32_t n = 0; found < KEYS; n++) {
 		struct key key = { peer_ipv4(0x0a000000 + (n >> 16), 862), (uint16_t)n };
 
-		assert_true(n < 100000000); /* one in SESSION_SLOTS is to be expected */
+		assert_true(n < 100000000); /* one in SESSION_SLOTS is expected */
 		struct session_sender probe = { .port = key.peer.in.sin_port, .ssid = key.ssid };
 
 		address_as_ipv6(&key.peer, probe.address);
@@ -486,7 +486,7 @@ static void numbers_in_order(void **state)
 		assert_int_equal(session_note(&s, seq), ORDER_NEXT);
 	assert_int_equal(s.requests, 1000);
 	assert_int_equal(session_note(&s, 1100), ORDER_NEXT); /* a gap is loss, not disorder */
-	/* More than half of the numbers ahead is behind. */
+	/* More than half of the number range ahead counts as below. */
 	assert_int_equal(session_note(&s, 0xf0000000), ORDER_REORDERED);
 }
 
@@ -510,14 +510,14 @@ static void the_first_number_may_be_any(void **state)
 static void the_window_is_64_numbers(void **state)
 {
 	(void)state;
-	/* The one behind by 63 is still known: unseen, then seen. */
+	/* The number 63 below is still remembered: unseen, then seen. */
 	struct session s = { 0 };
 
 	session_note(&s, 1000);
 	assert_int_equal(session_note(&s, 1000 - 63), ORDER_REORDERED);
 	assert_int_equal(session_note(&s, 1000 - 63), ORDER_DUPLICATE);
 
-	/* Moved on by 63 it still holds what it knew; by 64 it does not, and must not take it for something else. */
+	/* Advanced by 63 it keeps its memory; by 64 it does not, and must not misread it. */
 	s = (struct session){ 0 };
 	session_note(&s, 1000);
 	assert_int_equal(session_note(&s, 1063), ORDER_NEXT);
@@ -530,7 +530,7 @@ static void the_window_is_64_numbers(void **state)
 	assert_int_equal(session_note(&s, 1063), ORDER_REORDERED);
 	assert_int_equal(session_note(&s, 1064), ORDER_DUPLICATE);
 
-	/* Behind by 64 nobody knows whether it was seen; what follows in order is in order. */
+	/* 64 below: unknown whether it was seen; the following numbers are in order. */
 	s = (struct session){ 0 };
 	session_note(&s, 1000);
 	assert_int_equal(session_note(&s, 1000 - 64), ORDER_REORDERED);
@@ -582,7 +582,7 @@ static void a_sender_begins_again(void **state)
 /* Positions do not wrap; the model keeps a list of those that stand in the window. */
 static void random_numbers_against_a_model(void **state)
 {
-	unsigned told[3] = { 0 };
+	unsigned reported[3] = { 0 };
 
 	(void)state;
 	for (int run = 0; run < 200; run++) {
@@ -612,11 +612,12 @@ static void random_numbers_against_a_model(void **state)
 			known = kept;
 			assert_int_equal(session_note(&s, (uint32_t)position), expected);
 			assert_int_equal(s.numbers.highest, (uint32_t)highest);
-			told[expected]++;
+			reported[expected]++;
 		}
 		assert_int_equal(s.requests, 2001);
 	}
-	assert_true(told[ORDER_NEXT] > 1000 && told[ORDER_REORDERED] > 1000 && told[ORDER_DUPLICATE] > 1000);
+	assert_true(reported[ORDER_NEXT] > 1000 && reported[ORDER_REORDERED] > 1000 &&
+		    reported[ORDER_DUPLICATE] > 1000);
 }
 
 /* ---- Replays ----------------------------------------------------------------------------------------------------- */
@@ -647,7 +648,7 @@ static void what_is_a_replay(void **state)
 	assert_true(answered(&s, 106, 1050)); /* a coarse clock */
 	assert_true(answered(&s, 104, 1040));
 	assert_true(answered(&s, 170, 1700));
-	assert_false(answered(&s, 102, 1020)); /* 64 and more behind nobody knows */
+	assert_false(answered(&s, 102, 1020)); /* 64 and more below are unknown */
 	assert_true(answered(&s, 107, 1070));
 	assert_int_equal(s.requests, 8);
 
@@ -676,11 +677,11 @@ static void what_comes_from_another_port_is_a_replay(void **state)
 		assert_false(answered(find_ipv4(1, port, 7), 101, 1010));
 		assert_false(answered(find_ipv4(port, 1, 7), 101, 1010));
 	}
-	/* Its next one is nobody else's either, and it may move, or send from several ports. */
+	/* Its next request is not another's either, and it may change its address, or use several ports. */
 	assert_true(answered(find_ipv4(1, 50, 7), 102, 1020));
 	assert_true(answered(find_ipv4(1, 1, 7), 103, 1030));
 	assert_false(answered(find_ipv4(1, 51, 7), 103, 1030));
-	/* Others have their own clocks, and those without an SSID are not one sender. */
+	/* Others have their own clocks, and senders without an SSID are several hosts. */
 	assert_true(answered(find_ipv4(1, 1, 8), 5, 10));
 	assert_true(answered(find_ipv4(1, 1, 0), 0, 500));
 	assert_true(answered(find_ipv4(2, 1, 0), 0, 400));
@@ -708,7 +709,7 @@ static void without_a_session(void **state)
 	assert_int_equal(session_last_reply(s)->method, PACKET_METHOD_NONE);
 	assert_int_equal(session_note(s, 78), ORDER_NEXT);
 	assert_null(find_ipv4(1, 1, 1) == s ? s : NULL);
-	/* Many senders together have the rate of one. */
+	/* Many senders together share the rate of one. */
 	make_table(SESSIONS_MAX, 10);
 	for (uint32_t n = 0, refused = 0; n < 1000; n++) {
 		refused += session_over_rate(&table, sessions_stateless(&table, n), now_ns);
@@ -750,7 +751,7 @@ static void nothing_is_answered_twice(void **state)
 	assert_true(replays > 100000 && late > 1000);
 }
 
-/* Reordered within 64, in one run: all of it is answered, once. */
+/* Reordered within 64, in one run: every request is answered once. */
 static void what_the_network_reorders_is_answered(void **state)
 {
 	struct session s = { 0 };
@@ -779,19 +780,19 @@ static void what_the_network_reorders_is_answered(void **state)
 
 #define NEVER_NS INT64_MIN
 
-/* What a session must tell: the newest six of its last eight replies that are known to have left. */
+/* Required reports of a session: the newest six known departures of its last eight replies. */
 static void check_departures(const struct session *s, const int64_t *left_ns, uint32_t first_seq, uint32_t sent)
 {
-	struct packet_departure told[FOLLOW_UPS_MAX];
-	unsigned count = session_departures(s, told), expected = 0;
+	struct packet_departure reported[FOLLOW_UPS_MAX];
+	unsigned count = session_departures(s, reported), expected = 0;
 
 	for (uint32_t back = 1; back <= 8 && back <= sent && expected < 6; back++) {
 		if (left_ns[sent - back] == NEVER_NS)
 			continue;
 		assert_true(expected < count);
-		assert_int_equal(told[expected].seq, first_seq + sent - back);
-		assert_int_equal(told[expected].ns, left_ns[sent - back]);
-		assert_int_equal(told[expected].method, PACKET_METHOD_HARDWARE);
+		assert_int_equal(reported[expected].seq, first_seq + sent - back);
+		assert_int_equal(reported[expected].ns, left_ns[sent - back]);
+		assert_int_equal(reported[expected].method, PACKET_METHOD_HARDWARE);
 		expected++;
 	}
 	assert_int_equal(count, expected);
@@ -799,8 +800,8 @@ static void check_departures(const struct session *s, const int64_t *left_ns, ui
 			 sent && left_ns[sent - 1] != NEVER_NS ? PACKET_METHOD_HARDWARE : PACKET_METHOD_NONE);
 }
 
-/* Departures that come 0 to 12 replies late, in any order, or not at all: those of the last eight are told, from then
- * on. */
+/* Departures that are known 0 to 12 replies late, in any order, or not at all: those of the last eight are
+ * reported from then on. */
 static void departures_come_late(void **state)
 {
 	enum { REPLIES = 400 };
@@ -834,31 +835,31 @@ static void departures_come_late(void **state)
 	}
 }
 
-/* What is told at once, as where no transmit stamps are taken. */
+/* Departures known at once, as without transmit timestamps. */
 static void departures_that_are_known_at_once(void **state)
 {
 	struct session s = { 0 };
-	struct packet_departure told[FOLLOW_UPS_MAX];
+	struct packet_departure reported[FOLLOW_UPS_MAX];
 
 	(void)state;
-	assert_int_equal(session_departures(&s, told), 0);
+	assert_int_equal(session_departures(&s, reported), 0);
 	for (uint32_t n = 0; n < 20; n++) {
 		session_note_reply(&s, 3 * n, PACKET_METHOD_SOFTWARE, 77 + n);
-		assert_int_equal(session_departures(&s, told), n < 6 ? n + 1 : 6);
-		assert_int_equal(told[0].seq, n);
-		assert_int_equal(told[0].method, PACKET_METHOD_SOFTWARE);
-		assert_int_equal(told[0].ns, 77 + n);
+		assert_int_equal(session_departures(&s, reported), n < 6 ? n + 1 : 6);
+		assert_int_equal(reported[0].seq, n);
+		assert_int_equal(reported[0].method, PACKET_METHOD_SOFTWARE);
+		assert_int_equal(reported[0].ns, 77 + n);
 	}
 }
 
-/* The stamp of a reply of a sender that was forgotten comes when its place is another's, of as many replies or
+/* The timestamp of an evicted sender's reply arrives when its entry is another's, with as many replies or
  * fewer. */
 static void a_departure_of_who_was_forgotten(void **state)
 {
 	(void)state;
 	for (uint32_t had = 1; had <= 20; had++) {
 		for (uint32_t has = 0; has <= 20; has++) {
-			struct packet_departure told[FOLLOW_UPS_MAX];
+			struct packet_departure reported[FOLLOW_UPS_MAX];
 			struct session *s;
 
 			make_table(1, 0);
@@ -870,16 +871,16 @@ static void a_departure_of_who_was_forgotten(void **state)
 				session_note_departure(s, n, n, PACKET_METHOD_HARDWARE, 4);
 			now_ns += SESSION_IDLE_NS;
 			assert_ptr_equal(find_ipv4(2, 1, 1), s);
-			assert_int_equal(session_departures(s, told), 0);
+			assert_int_equal(session_departures(s, reported), 0);
 			for (uint32_t n = 0; n < has; n++)
 				session_note_reply(s, had + n, PACKET_METHOD_NONE, 0);
 			for (uint32_t n = 0; n < had; n++)
 				session_note_departure(s, n, n, PACKET_METHOD_HARDWARE, 5);
-			assert_int_equal(session_departures(s, told), 0);
+			assert_int_equal(session_departures(s, reported), 0);
 			assert_int_equal(s->reply_seq, has);
 			for (uint32_t n = 0; n < has; n++)
 				session_note_departure(s, n, had + n, PACKET_METHOD_HARDWARE, 5);
-			assert_int_equal(session_departures(s, told), has < 6 ? has : 6);
+			assert_int_equal(session_departures(s, reported), has < 6 ? has : 6);
 		}
 	}
 }
@@ -889,9 +890,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(an_empty_table, fresh_table),
 		cmocka_unit_test_setup(a_sender_keeps_its_session, fresh_table),
-		cmocka_unit_test_setup(address_port_and_ssid_tell_senders_apart, fresh_table),
+		cmocka_unit_test_setup(address_port_and_ssid_print_senders_apart, fresh_table),
 		cmocka_unit_test_setup(every_octet_of_an_ipv6_address_counts, fresh_table),
-		cmocka_unit_test_setup(families_are_told_apart, fresh_table),
+		cmocka_unit_test_setup(families_are_reported_apart, fresh_table),
 		cmocka_unit_test_setup(a_full_table_forgets_the_one_idle_for_longest, fresh_table),
 		cmocka_unit_test(a_session_in_use_is_not_forgotten),
 		cmocka_unit_test(nobody_can_choose_a_chain),

@@ -1,8 +1,8 @@
-/* build: wraps=socket,setsockopt,getsockopt,bind,connect,sendmsg,recv sources=wire/transport.c,wire/ethernet.c,wire/icmp.c,wire/timestamping.c,wire/lane.c,wire/ports.c,wire/listen.c,wire/kernel_call.c,wire/kernel_stamps.c libs=-lm */
+/* build: wraps=socket,setsockopt,getsockopt,bind,connect,sendmsg,recv sources=wire/transport.c,wire/ethernet.c,wire/icmp.c,wire/timestamping.c,wire/peer_socket.c,wire/ports.c,wire/listen.c,wire/kernel_call.c,wire/kernel_stamps.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The measuring socket: with a kernel that refuses one thing at a time, which needs no rights, and on the loopback
- * interface of the real one, where that is permitted.
+ * The measuring socket: with a kernel that refuses one option at a time, which needs no privileges, and on
+ * the loopback interface of the real kernel, if permitted.
  */
 #include "wire/socket.c"
 
@@ -80,7 +80,7 @@ static void open_refused(int error)
 
 	assert_int_equal(open_it(true), -error);
 	assert_one_line(line);
-	assert_int_equal(c.lane[0].fd, -1);
+	assert_int_equal(c.peer_socket[0].fd, -1);
 	assert_int_equal(c.stray_fd, -1);
 	assert_int_equal(lowest_free_fd(), free_fd);
 }
@@ -158,28 +158,28 @@ static void what_is_set(void **state)
 		assert_string_equal(line, "");
 		assert_string_equal(fake.device, "lo");
 		assert_true(was_set(SOL_IP, IP_TTL, 255));
-		/* Whatever an ICMP message says of the path. A reply is as long as its request, in as many fragments
-		 * as the interface needs. */
+		/* Independent of ICMP messages about the path. A reply has the length of its request, in as
+		 * many fragments as the interface needs. */
 		assert_true(was_set(SOL_IP, IP_MTU_DISCOVER, reflect ? IP_PMTUDISC_OMIT : IP_PMTUDISC_PROBE));
 		assert_int_equal(was_set(SOL_IP, IP_RECVTTL, 1), reflect);
 		assert_int_equal(was_set(SOL_IP, IP_PKTINFO, 1), reflect);
 		/* Two reflectors on one port must be refused, so a reflector shares it only with itself: see
-		 * open_lanes(). */
+		 * open_peer_sockets(). */
 		assert_int_equal(fake.set[fake.sets - 1].name == SO_REUSEPORT, reflect);
 		assert_int_equal(fake.set[fake.sets - 1].value, 0);
 		assert_true(was_touched(SOL_SOCKET, SO_RCVBUFFORCE));
 		assert_false(was_touched(SOL_SOCKET, SO_RCVBUF));
-		/* Not asked for, not touched: SO_BUSY_POLL 0 would undo net.core.busy_read. */
+		/* Not requested, not set: SO_BUSY_POLL 0 would undo net.core.busy_read. */
 		assert_false(was_touched(SOL_SOCKET, SO_BUSY_POLL));
 		assert_false(was_touched(SOL_SOCKET, SO_PREFER_BUSY_POLL));
 		assert_false(was_touched(SOL_SOCKET, SO_BUSY_POLL_BUDGET));
 		assert_false(was_touched(SOL_IP, IP_TOS));
 		assert_false(was_touched(SOL_SOCKET, SO_PRIORITY));
-		/* Not before somebody asks: a control message for each packet. */
+		/* Only on request: a control message for each packet. */
 		assert_false(was_touched(SOL_IP, IP_RECVTOS));
 		/* An ICMP error in the error queue is of no use to anyone. */
 		assert_false(was_touched(SOL_IP, IP_RECVERR));
-		assert_int_equal(c.lane[0].connected, !reflect);
+		assert_int_equal(c.peer_socket[0].connected, !reflect);
 		assert_int_equal(c.stray_fd >= 0, !reflect);
 		assert_int_equal(ntohs(fake.bound[0].sin_port), reflect ? 8620 : 0);
 		socket_close(&c);
@@ -214,7 +214,7 @@ static void what_the_header_carries(void **state)
 		assert_int_equal(open_it(true), 0);
 		assert_true(was_set(SOL_IP, IP_TOS, 252));
 		assert_true(was_set(SOL_SOCKET, SO_PRIORITY, 15));
-		/* The other way round the kernel would put the priority of the TOS in its place. */
+		/* In the other order the kernel would replace it by the priority of the TOS. */
 		assert_true(place_of(SOL_IP, IP_TOS) < place_of(SOL_SOCKET, SO_PRIORITY));
 		socket_close(&c);
 	}
@@ -229,7 +229,7 @@ static void what_does_not_fit_the_interface(void **state)
 	check_refused(EMSGSIZE);
 	for (int i = 0; i < 4; i++) {
 		prepare(i == 3 ? ROLE_REFLECT : ROLE_EMIT, SOURCE_USER);
-		lo.mtu = i == 1 ? 0 : 1500; /* it cannot be told */
+		lo.mtu = i == 1 ? 0 : 1500; /* the MTU is unknown */
 		o.size_bytes = i == 0 ? 1472 : i == 2 ? 0 : 1473;
 		assert_int_equal(open_it(true), 0);
 		assert_string_equal(line, "");
@@ -248,7 +248,7 @@ static void the_tos_is_asked_for_once(void **state)
 	fake.on = false;
 	assert_true(was_set(SOL_IP, IP_RECVTOS, 1));
 	assert_true(c.tos_wanted);
-	/* Refused: not asked again for each packet. */
+	/* Refused: not requested again for each packet. */
 	c.tos_wanted = false;
 	fake.refuse_level = SOL_IP;
 	fake.refuse_name = IP_RECVTOS;
@@ -277,7 +277,7 @@ static void what_is_set_of_ipv6(void **state)
 		assert_string_equal(line, "");
 		assert_string_equal(c.transport->name, "UDP/IPv6");
 		assert_int_equal(c.listeners, 1);
-		/* Each family has its own socket, and neither what comes for the other. */
+		/* Each family has its own socket, without datagrams of the other. */
 		assert_true(was_set(SOL_IPV6, IPV6_V6ONLY, 1));
 		assert_true(was_set(SOL_IPV6, IPV6_UNICAST_HOPS, 255));
 		assert_true(was_set(SOL_IPV6, IPV6_TCLASS, 46 << 2));
@@ -308,7 +308,7 @@ static void busy_polling(void **state)
 	assert_true(was_set(SOL_SOCKET, SO_BUSY_POLL_BUDGET, 8));
 }
 
-static void a_smaller_buffer_without_rights(void **state)
+static void a_smaller_buffer_without_privileges(void **state)
 {
 	(void)state;
 	prepare(ROLE_EMIT, SOURCE_USER);
@@ -351,15 +351,16 @@ static void flags_of_each_mode(void **state)
 		assert_int_equal(was_touched(SOL_SOCKET, SO_TIMESTAMPING), modes[mode].flags != 0);
 		assert_int_equal(c.wire, modes[mode].stamp);
 		assert_int_equal(c.tx_stamps, modes[mode].tx);
-		/* Only one whose stamps have ids asks who counts them, and a connected one lets the kernel. */
+		/* Only a socket whose timestamps have ids tests the kernel's count, and a connected socket
+		 * uses the kernel's. */
 		assert_int_equal(fake.sends, modes[mode].tx && o.role == ROLE_REFLECT);
-		assert_int_equal(c.lane[0].id_by_message, modes[mode].tx && o.role == ROLE_REFLECT);
-		assert_int_equal(c.lane[0].bare, modes[mode].stamp == SOURCE_USER && o.role == ROLE_EMIT);
+		assert_int_equal(c.peer_socket[0].id_by_message, modes[mode].tx && o.role == ROLE_REFLECT);
+		assert_int_equal(c.peer_socket[0].bare, modes[mode].stamp == SOURCE_USER && o.role == ROLE_EMIT);
 		socket_close(&c);
 	}
 }
 
-/* With --stamp-every each packet says by itself. */
+/* With --stamp-every each packet requests by itself. */
 static void some_stamps_only(void **state)
 {
 	static const int flags[] = { [SOURCE_KERNEL] = KERNEL_RX | TX_OPTIONS,
@@ -408,17 +409,17 @@ static void who_counts_the_ids(void **state)
 		prepare(ROLE_REFLECT, SOURCE_KERNEL);
 		fake.send_error = answers[i].error;
 		assert_int_equal(open_it(true), 0);
-		assert_int_equal(c.lane[0].id_by_message, answers[i].by_message);
+		assert_int_equal(c.peer_socket[0].id_by_message, answers[i].by_message);
 		socket_close(&c);
 	}
-	/* Of emitters, where the receiver is named with each packet; these sockets take rights. */
+	/* Emitters that name the receiver with each packet; these sockets need privileges. */
 	for (int t = TRANSPORT_UDP; t <= TRANSPORT_ICMP; t++) {
 		prepare(ROLE_EMIT, SOURCE_KERNEL);
 		o.transport = t;
 		fake.send_error = EACCES;
 		fake.on = true;
 		if (!socket_open(&c, &o, &lo))
-			assert_int_equal(c.lane[0].id_by_message, t == TRANSPORT_L2 || t == TRANSPORT_ICMP);
+			assert_int_equal(c.peer_socket[0].id_by_message, t == TRANSPORT_L2 || t == TRANSPORT_ICMP);
 		else
 			assert_true(t == TRANSPORT_L2 || t == TRANSPORT_ICMP);
 		socket_close(&c);
@@ -439,7 +440,7 @@ static void errors_of_bind(void **state)
 	prepare(ROLE_EMIT, SOURCE_KERNEL);
 	fake.bind_error = EADDRINUSE;
 	fake.bind_error_at = 1;
-	open_refused(EADDRINUSE); /* the port is another one each time */
+	open_refused(EADDRINUSE); /* a different port each time */
 }
 
 static void errors_of_connect(void **state)
@@ -458,12 +459,12 @@ static void no_socket(void **state)
 	check_refused(EMFILE);
 }
 
-/* rant.h: a set-up function that fails has already written its one line. */
+/* rant.h: a set-up function that fails has already printed its line. */
 static void no_second_socket(void **state)
 {
 	(void)state;
 	prepare(ROLE_EMIT, SOURCE_KERNEL);
-	fake.socket_error_at = 3; /* the second only asks what the kernel can do */
+	fake.socket_error_at = 3; /* the second only tests the kernel's capabilities */
 	check_refused(EMFILE);
 }
 
@@ -500,7 +501,7 @@ static void send_to(int fd, uint16_t port)
 	assert_int_equal(sendto(fd, "x", 1, 0, (struct sockaddr *)&a, sizeof(a)), 1);
 }
 
-/* True: open. Else the test is skipped, with the reason, unless it is no matter of rights. */
+/* True: open. Else the test is skipped with the reason, unless privileges are not the reason. */
 static bool really_open(void)
 {
 	int error = open_it(false);
@@ -528,17 +529,17 @@ static void strays_are_counted(void **state)
 		close(stranger);
 		skip();
 	}
-	uint16_t port = port_of(c.lane[0].fd);
+	uint16_t port = port_of(c.peer_socket[0].fd);
 
 	assert_int_equal(port_of(c.stray_fd), port);
-	/* What the server sends is no stray. */
+	/* Datagrams of the server are not strays. */
 	for (int i = 0; i < 3; i++)
 		send_to(server, port);
 	for (int i = 0; i < 5; i++)
 		send_to(stranger, port);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(recv(c.lane[0].fd, octet, sizeof(octet), MSG_DONTWAIT), 1);
-	assert_int_equal(recv(c.lane[0].fd, octet, sizeof(octet), MSG_DONTWAIT), -1);
+		assert_int_equal(recv(c.peer_socket[0].fd, octet, sizeof(octet), MSG_DONTWAIT), 1);
+	assert_int_equal(recv(c.peer_socket[0].fd, octet, sizeof(octet), MSG_DONTWAIT), -1);
 	assert_int_equal(socket_count_strays(&c), 5);
 	close(server);
 	close(stranger);
@@ -559,13 +560,13 @@ static void strays_that_found_no_room_are_counted_too(void **state)
 	}
 	set_int(c.stray_fd, SOL_SOCKET, SO_RCVBUF, 2304);
 	for (int i = 0; i < 300; i++)
-		send_to(stranger, port_of(c.lane[0].fd));
+		send_to(stranger, port_of(c.peer_socket[0].fd));
 	assert_int_equal(socket_count_strays(&c), 300);
 	close(server);
 	close(stranger);
 }
 
-/* A stranger who sends as fast as they are counted. */
+/* A foreign sender as fast as the counting. */
 static struct {
 	int fd, sent;
 	uint16_t port;
@@ -597,7 +598,7 @@ static void strays_that_do_not_end_are_counted_up_to_now(void **state)
 		close(stranger);
 		skip();
 	}
-	flood.port = port_of(c.lane[0].fd);
+	flood.port = port_of(c.peer_socket[0].fd);
 	for (int i = 0; i < queued; i++)
 		send_to(stranger, flood.port);
 	flood.fd = stranger;
@@ -605,13 +606,13 @@ static void strays_that_do_not_end_are_counted_up_to_now(void **state)
 
 	flood.fd = -1;
 	assert_in_range(flood.sent, 1, queued + 1);
-	/* Each that came before the last look; the kernel drops and counts what comes meanwhile. */
+	/* All datagrams before the last read; the kernel drops and counts later arrivals. */
 	assert_int_equal(counted, queued + flood.sent);
 	close(server);
 	close(stranger);
 }
 
-/* What found no room in our own socket, at either role; what is the other socket's is not in it. */
+/* Drops of our own socket, in both roles; without the other socket's. */
 static void own_drops_are_counted(void **state)
 {
 	(void)state;
@@ -629,15 +630,15 @@ static void own_drops_are_counted(void **state)
 		}
 		socket_note_drops(&c);
 		assert_int_equal(c.dropped, 0);
-		set_int(c.lane[0].fd, SOL_SOCKET, SO_RCVBUF, 2304);
+		set_int(c.peer_socket[0].fd, SOL_SOCKET, SO_RCVBUF, 2304);
 		if (c.stray_fd >= 0)
 			set_int(c.stray_fd, SOL_SOCKET, SO_RCVBUF, 2304);
 		for (int i = 0; i < 300; i++)
-			send_to(server, port_of(c.lane[0].fd));
+			send_to(server, port_of(c.peer_socket[0].fd));
 		for (int i = 0; c.stray_fd >= 0 && i < 50; i++)
-			send_to(stranger, port_of(c.lane[0].fd));
+			send_to(stranger, port_of(c.peer_socket[0].fd));
 		socket_note_drops(&c);
-		for (char octet; recv(c.lane[0].fd, &octet, sizeof(octet), MSG_DONTWAIT) >= 0; taken++)
+		for (char octet; recv(c.peer_socket[0].fd, &octet, sizeof(octet), MSG_DONTWAIT) >= 0; taken++)
 			;
 		assert_true(taken > 0 && taken < 300);
 		assert_int_equal(c.dropped, 300 - taken);
@@ -657,8 +658,8 @@ static void own_drops_by_a_counter_that_wraps(void **state)
 	fake.on = true;
 	fake.drops += 37935;
 	socket_note_drops(&c);
-	assert_int_equal(c.lanes, LANES_EACH);
-	assert_int_equal(c.dropped, LANES_EACH * 37935);
+	assert_int_equal(c.peer_sockets, PEER_SOCKETS_EACH);
+	assert_int_equal(c.dropped, PEER_SOCKETS_EACH * 37935);
 	socket_close(&c);
 
 	/* It cannot be read at the beginning, or at the end. */
@@ -695,7 +696,7 @@ static void a_port_that_is_taken(void **state)
 	if (!really_open())
 		skip();
 	first = c;
-	o.port = port_of(first.lane[0].fd);
+	o.port = port_of(first.peer_socket[0].fd);
 	assert_int_equal(open_it(false), -EADDRINUSE);
 	assert_int_equal(lines(), 1);
 	assert_non_null(strstr(line, "taken"));
@@ -721,7 +722,7 @@ static void an_interface_that_is_not_there(void **state)
 	assert_non_null(strstr(line, "no-such-if"));
 }
 
-/* The id that the kernel gave to the only packet that was sent; -1 without a stamp. */
+/* The id that the kernel assigned to the only sent packet; -1 without a timestamp. */
 static int64_t first_id(int fd)
 {
 	char control[256];
@@ -742,7 +743,7 @@ static int64_t first_id(int fd)
 	return -1;
 }
 
-/* Asking the kernel sends nothing: no datagram, no stamp, and the count of the ids stands where it did. */
+/* Testing the kernel sends nothing: no datagram, no timestamp, and an unchanged id count. */
 static void ids_count_from_zero(void **state)
 {
 	uint16_t server_port;
@@ -756,10 +757,10 @@ static void ids_count_from_zero(void **state)
 		close(server);
 		skip();
 	}
-	assert_int_equal(recvmsg(c.lane[0].fd, &(struct msghdr){ 0 }, MSG_ERRQUEUE | MSG_DONTWAIT), -1);
+	assert_int_equal(recvmsg(c.peer_socket[0].fd, &(struct msghdr){ 0 }, MSG_ERRQUEUE | MSG_DONTWAIT), -1);
 	assert_int_equal(recv(server, octet, sizeof(octet), MSG_DONTWAIT), -1);
-	assert_int_equal(send(c.lane[0].fd, "x", 1, 0), 1);
-	assert_int_equal(first_id(c.lane[0].fd), 0);
+	assert_int_equal(send(c.peer_socket[0].fd, "x", 1, 0), 1);
+	assert_int_equal(first_id(c.peer_socket[0].fd), 0);
 	close(server);
 }
 
@@ -770,9 +771,9 @@ static void the_reply_has_the_right_ttl(void **state)
 	o.port = 0;
 	if (!really_open())
 		skip();
-	assert_int_equal(get_int(c.lane[0].fd, SOL_IP, IP_TTL), 255);
-	assert_int_equal(get_int(c.lane[0].fd, SOL_IP, IP_RECVTTL), 1);
-	assert_int_equal(get_int(c.lane[0].fd, SOL_IP, IP_PKTINFO), 1);
+	assert_int_equal(get_int(c.peer_socket[0].fd, SOL_IP, IP_TTL), 255);
+	assert_int_equal(get_int(c.peer_socket[0].fd, SOL_IP, IP_RECVTTL), 1);
+	assert_int_equal(get_int(c.peer_socket[0].fd, SOL_IP, IP_PKTINFO), 1);
 }
 
 static void the_priority_is_not_that_of_the_tos(void **state)
@@ -783,8 +784,8 @@ static void the_priority_is_not_that_of_the_tos(void **state)
 	o.priority = 3;
 	if (!really_open())
 		skip();
-	assert_int_equal(get_int(c.lane[0].fd, SOL_IP, IP_TOS), 46 << 2);
-	assert_int_equal(get_int(c.lane[0].fd, SOL_SOCKET, SO_PRIORITY), 3);
+	assert_int_equal(get_int(c.peer_socket[0].fd, SOL_IP, IP_TOS), 46 << 2);
+	assert_int_equal(get_int(c.peer_socket[0].fd, SOL_SOCKET, SO_PRIORITY), 3);
 }
 
 /* With the MTU that lo really has. */
@@ -801,11 +802,11 @@ static void a_size_at_the_limit(void **state)
 		close(server);
 		skip();
 	}
-	mtu = get_int(c.lane[0].fd, SOL_IP, IP_MTU);
+	mtu = get_int(c.peer_socket[0].fd, SOL_IP, IP_MTU);
 	assert_true(mtu > 28);
-	limit = mtu - 28 < 65507 ? mtu - 28 : 65507; /* what the option takes */
-	assert_int_equal(send(c.lane[0].fd, packet, (size_t)limit, 0), limit);
-	assert_int_equal(send(c.lane[0].fd, packet, (size_t)limit + 1, 0), -1);
+	limit = mtu - 28 < 65507 ? mtu - 28 : 65507; /* the maximum of the option */
+	assert_int_equal(send(c.peer_socket[0].fd, packet, (size_t)limit, 0), limit);
+	assert_int_equal(send(c.peer_socket[0].fd, packet, (size_t)limit + 1, 0), -1);
 	assert_int_equal(errno, EMSGSIZE);
 	socket_close(&c);
 	lo.mtu = mtu;
@@ -814,10 +815,10 @@ static void a_size_at_the_limit(void **state)
 	close(server);
 }
 
-/* What c makes of a datagram. */
+/* Result of c for a datagram. */
 static struct arrival arrival_of(int from, uint16_t port)
 {
-	struct pollfd p = { .fd = c.lane[0].fd, .events = POLLIN };
+	struct pollfd p = { .fd = c.peer_socket[0].fd, .events = POLLIN };
 	struct arrival a = { 0 };
 
 	send_to(from, port);
@@ -842,7 +843,7 @@ static int received_tos(int fd)
 	return -1;
 }
 
-/* DSCP and ECN of a request are told from when they are wanted on, and its answer goes out as it should. */
+/* DSCP and ECN of a request are reported once enabled, and its answer is sent with them. */
 static void the_tos_comes_and_goes(void **state)
 {
 	uint16_t peer_port;
@@ -858,9 +859,9 @@ static void the_tos_comes_and_goes(void **state)
 	}
 	assert_int_equal(set_int(peer, SOL_IP, IP_RECVTOS, 1), 0);
 	assert_int_equal(set_int(peer, SOL_IP, IP_TOS, 0xb9), 0);
-	assert_int_equal(arrival_of(peer, port_of(c.lane[0].fd)).tos, -1);
+	assert_int_equal(arrival_of(peer, port_of(c.peer_socket[0].fd)).tos, -1);
 	assert_int_equal(socket_want_tos(&c), 0);
-	a = arrival_of(peer, port_of(c.lane[0].fd));
+	a = arrival_of(peer, port_of(c.peer_socket[0].fd));
 	assert_int_equal(a.tos, 0xb9);
 	assert_int_equal(stamp_send(&c, "x", 1, 0, &a), 0);
 	assert_int_equal(received_tos(peer), 0);
@@ -868,7 +869,7 @@ static void the_tos_comes_and_goes(void **state)
 	assert_int_equal(stamp_send(&c, "x", 1, 0, &a), 0);
 	assert_int_equal(received_tos(peer), 0xb8);
 	assert_int_equal(set_int(peer, SOL_IP, IP_TOS, 0), 0);
-	assert_int_equal(arrival_of(peer, port_of(c.lane[0].fd)).tos, 0);
+	assert_int_equal(arrival_of(peer, port_of(c.peer_socket[0].fd)).tos, 0);
 	close(peer);
 }
 
@@ -878,7 +879,7 @@ static void closing_twice(void **state)
 	prepare(ROLE_EMIT, SOURCE_USER);
 	assert_int_equal(open_it(true), 0);
 	socket_close(&c);
-	assert_int_equal(c.lane[0].fd, -1);
+	assert_int_equal(c.peer_socket[0].fd, -1);
 	assert_int_equal(c.stray_fd, -1);
 	socket_close(&c);
 }
@@ -887,7 +888,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_teardown(f, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(each_refused_option), TEST(what_is_set), TEST(busy_polling), TEST(a_smaller_buffer_without_rights),
+		TEST(each_refused_option), TEST(what_is_set), TEST(busy_polling),
+			TEST(a_smaller_buffer_without_privileges),
 		TEST(flags_of_each_mode), TEST(some_stamps_only), TEST(less_than_was_asked_for),
 		TEST(who_counts_the_ids), TEST(errors_of_bind),
 		TEST(errors_of_connect), TEST(no_socket), TEST(no_second_socket), TEST(strays_are_counted),

@@ -1,4 +1,4 @@
-/* build: wraps=stamp_send,stamp_receive,stamp_fetch,stamp_look,stamp_wait,clock_gettime,clock_nanosleep sources=tests/unit/fake_network.c,wire/timestamping.c,wire/lane.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/window*.c,measure/probe.c,measure/doze.c,measure/join.c,measure/reflect.c,measure/pace.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/source_port.c,@result,measure/store.c,host/counters/pmc.c,host/process/memory.c,host/clock/clock*.c libs=-lm */
+/* build: wraps=stamp_send,stamp_receive,stamp_fetch,stamp_look,stamp_wait,clock_gettime,clock_nanosleep sources=tests/unit/fake_network.c,wire/timestamping.c,wire/peer_socket.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/window*.c,measure/probe.c,measure/idle_sleep.c,measure/join.c,measure/reflect.c,measure/pace.c,measure/sample.c,measure/tx_match.c,measure/rules.c,measure/ipdv.c,measure/source_port.c,@result,measure/run_buffers.c,host/counters/pmc.c,host/process/memory.c,host/clock/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The emitter with many source ports. */
 #include "measure/source_port.h"
@@ -6,7 +6,7 @@
 #include "fake_network.h"
 #include "util.h"
 
-/* Of each port what was recorded, by its own numbers; and no port has what is another's. */
+/* For each port the recorded samples, by its own numbers; and no sample of another port. */
 static void check_ports(void)
 {
 	uint64_t samples[PORTS] = { 0 }, lost = 0, directions = 0;
@@ -52,8 +52,8 @@ static void each_port_is_a_session(void **state)
 	}
 }
 
-/* No T3 is missing, nor is one another's, as long as replies by one port keep their order; the last ones have theirs by
- * a closing probe for each port. */
+/* No T3 is missing or another's, as long as replies of a port keep their order; the last samples get theirs
+ * by a closing probe on each port. */
 static void t3_comes_by_its_own_port(void **state)
 {
 	static const int64_t windows[] = { 1, 64 };
@@ -68,22 +68,22 @@ static void t3_comes_by_its_own_port(void **state)
 		check_ports();
 		assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]), 2999);
 		assert_int_equal(COUNT(closing), 128);
-		assert_true(x.result.directions.told);
+		assert_true(x.result.directions.reported);
 		network_teardown(state);
 	}
 }
 
 static void what_a_port_loses_is_its_own(void **state)
 {
-	unsigned there = 0, back = 0;
+	unsigned remote = 0, back = 0;
 
 	(void)state;
 	options.source_ports = 16;
 	options.window = 32;
 	for (unsigned i = 0; i < 2000; i++) {
 		if (i % 16 == 5 && i / 16 % 3 == 1) {
-			sim.fate[i].there_ns = -1;
-			there++;
+			sim.fate[i].remote_ns = -1;
+			remote++;
 		} else if (i % 16 == 9 && i / 16 % 4 == 1) {
 			sim.fate[i].back_ns = -1;
 			back++;
@@ -92,13 +92,13 @@ static void what_a_port_loses_is_its_own(void **state)
 		}
 	}
 	network_run();
-	assert_int_equal(network_check_records(), 3000 - there - back);
+	assert_int_equal(network_check_records(), 3000 - remote - back);
 	check_ports();
-	assert_int_equal(x.result.port[5].lost, there);
-	assert_int_equal(x.result.port[5].directions.lost_forward, there);
+	assert_int_equal(x.result.port[5].lost, remote);
+	assert_int_equal(x.result.port[5].directions.lost_forward, remote);
 	assert_int_equal(x.result.port[9].lost, back);
 	assert_int_equal(x.result.port[9].directions.lost_backward, back);
-	assert_int_equal(x.result.directions.lost_forward, there);
+	assert_int_equal(x.result.directions.lost_forward, remote);
 	assert_int_equal(x.result.directions.lost_backward, back);
 	assert_int_equal(source_ports_worst(x.result.port, x.result.ports), 5);
 	x.result.port[5].lost = x.result.port[9].lost = 0;
@@ -137,8 +137,8 @@ static void what_is_late_comes_by_its_port(void **state)
 	}
 }
 
-/* Of either kind of kernel. The next probe leaves by the next port at once, and that of the refused one asks for its
- * id. */
+/* With either kind of kernel. The next probe leaves by the next port at once, and that of the refused port
+ * requests its id. */
 static void a_port_that_refuses_holds_up_no_other(void **state)
 {
 	for (unsigned i = 0; i < 4; i++) {
@@ -169,7 +169,7 @@ static void a_port_that_refuses_holds_up_no_other(void **state)
 	}
 }
 
-/* However many ports there are, the reply is read as soon as if there were one. */
+/* With any number of ports the reply is read as soon as with one. */
 static void one_in_flight_is_not_slower(void **state)
 {
 	(void)state;
@@ -180,7 +180,7 @@ static void one_in_flight_is_not_slower(void **state)
 	assert_in_range((sim.now_ns - BEGIN_NS) / 3000, 8000, 12000);
 }
 
-/* A port that is empty tells nothing of others. */
+/* An empty port is no evidence about others. */
 static void a_thread_without_a_cpu(void **state)
 {
 	static const int64_t busy_poll_us[] = { 0, 50 };
@@ -193,7 +193,7 @@ static void a_thread_without_a_cpu(void **state)
 		sim.stall_at = 2000;
 		sim.stall_ns = 300 * NS_PER_MS;
 		for (unsigned n = 0; n < PROBES; n++)
-			sim.fate[n].there_ns = sim.fate[n].stamp_ns = NS_PER_MS;
+			sim.fate[n].remote_ns = sim.fate[n].stamp_ns = NS_PER_MS;
 		network_run();
 		assert_int_equal(network_check_records(), 3000);
 		check_ports();
@@ -202,7 +202,7 @@ static void a_thread_without_a_cpu(void **state)
 	}
 }
 
-/* What was on its way when somebody ended it is not lost. */
+/* Packets in flight at a signal are not lost. */
 static void a_stop_in_the_middle(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_set_seen sources=wire/timestamping.c,wire/lane.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/probe.c,measure/doze.c,measure/window*.c,measure/pace.c,measure/join.c,measure/reflect.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/source_port.c,@result,host/counters/pmc.c,host/clock/clock*.c libs=-lm */
+/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_set_seen sources=wire/timestamping.c,wire/peer_socket.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/probe.c,measure/idle_sleep.c,measure/window*.c,measure/pace.c,measure/join.c,measure/reflect.c,measure/tx_match.c,measure/rules.c,measure/ipdv.c,measure/source_port.c,@result,host/counters/pmc.c,host/clock/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The reflector's thread does not run for a while, requests wait, and CLOCK_REALTIME is set meanwhile, or is not. A
@@ -35,7 +35,7 @@ int __wrap_ppoll(struct pollfd *p, nfds_t n, const struct timespec *limit, const
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
 bool __wrap_clock_set_seen(const struct clock_set *c);
 
-/* Both at a time since the begin of the run; a stall is so long, and a set by so much. */
+/* Both in time since the begin of the run; a stall has this length, a step this size. */
 struct event {
 	int64_t at_ns, ns;
 };
@@ -43,8 +43,8 @@ struct event {
 static struct {
 	int64_t now_ns;
 	struct event stall[EVENTS_MAX], set[EVENTS_MAX];
-	bool told; /* the kernel tells of sets */
-	int64_t tells_after_ns; /* it takes it so long */
+	bool reported; /* the kernel reports steps */
+	int64_t prints_after_ns; /* delay of its report */
 	int64_t asked_ns;
 	unsigned asked, clock_reads, empty_turns;
 	unsigned requests, received, sent, stamps_read;
@@ -101,7 +101,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 
 bool __wrap_clock_set_seen(const struct clock_set *c)
 {
-	const int64_t until_ns = kernel.now_ns - kernel.tells_after_ns;
+	const int64_t until_ns = kernel.now_ns - kernel.prints_after_ns;
 	bool seen = false;
 
 	assert_ptr_equal(c, x.clock_set);
@@ -219,7 +219,7 @@ int __wrap_ppoll(struct pollfd *p, nfds_t n, const struct timespec *limit, const
 #define TELLS 1
 #define SILENT 0
 
-static void begin(enum source wire, bool tells)
+static void begin(enum source wire, bool prints)
 {
 	static const struct transport ipv4 = { .ip_level = SOL_IP, .recverr_type = IP_RECVERR, .recverr_bytes = 16 + 16,
 					       .ttl_type = IP_TTL, .pktinfo_type = IP_PKTINFO,
@@ -233,23 +233,23 @@ static void begin(enum source wire, bool tells)
 	memset(memory, 0, bytes);
 	memset(&kernel, 0, sizeof(kernel));
 	memset(&channel, 0, sizeof(channel));
-	histogram_place(&histogram, memory);
-	log_place(&log_of_run, record, REQUESTS_MAX, false, false);
+	histogram_assign(&histogram, memory);
+	log_assign(&log_of_run, record, REQUESTS_MAX, false, false);
 	sessions_init(&sessions, SESSIONS_MAX, 0, (const uint64_t[SESSION_SECRETS]){ 1, 2 });
 	options = (struct options){ .role = ROLE_REFLECT, .timeout_ns = 100 * NS_PER_MS, .port = STAMP_PORT,
 				    .overflow_ns = 100 * NS_PER_US,
 				    .bucket_ns = NS_PER_US, .stamp = wire, .plain = true, .ttl = 64, .dscp = -1,
 				    .synced_ns = -1 };
-	channel.at = &channel.lane[0];
-	channel.lanes = channel.listeners = 1;
-	channel.transport = channel.lane[0].transport = &ipv4;
+	channel.at = &channel.peer_socket[0];
+	channel.peer_sockets = channel.listeners = 1;
+	channel.transport = channel.peer_socket[0].transport = &ipv4;
 	channel.wire = wire;
 	channel.tx_stamps = wire != SOURCE_USER;
-	channel.lane[0].id_by_message = true; /* this kernel tells no id that is asked for */
+	channel.peer_socket[0].id_by_message = true; /* this kernel does not report requested ids */
 	x = (struct exchange){ .channel = &channel, .result.histogram = &histogram, .log = &log_of_run,
 			       .sessions = &sessions,
 			       .options = &options, .result.options = &options, .stop = &kernel.stop };
-	x.clock_set = tells ? &clock_set : NULL;
+	x.clock_set = prints ? &clock_set : NULL;
 	kernel.now_ns = NS_PER_S;
 }
 
@@ -302,14 +302,14 @@ static unsigned left_out(void)
 #define GAP_NS (10 * NS_PER_MS)
 
 /* The thread stands for `stall_ns` from 5 ms on, while requests come every 10 ms. */
-static void run_begins(enum source wire, bool tells, int64_t stall_ns)
+static void run_begins(enum source wire, bool prints, int64_t stall_ns)
 {
-	begin(wire, tells);
+	begin(wire, prints);
 	requests(WAITED + 5, GAP_NS);
 	stall(0, 5 * NS_PER_MS, stall_ns);
 }
 
-/* However long: what waited is recorded with the time that it waited. */
+/* For any length: queued packets are recorded with their queueing time. */
 static void a_stall_alone_leaves_nothing_out(void **state)
 {
 	static const int64_t stalls_ns[] = { 50 * NS_PER_US, 900 * NS_PER_US, 2 * NS_PER_MS, 30 * NS_PER_MS, NS_PER_S,
@@ -318,20 +318,20 @@ static void a_stall_alone_leaves_nothing_out(void **state)
 	(void)state;
 	for (enum source wire = SOURCE_USER; wire <= SOURCE_KERNEL; wire++) {
 		for (size_t i = 0; i < COUNT_OF(stalls_ns); i++) {
-			for (int tells = SILENT; tells <= TELLS; tells++) {
-				run_begins(wire, tells, stalls_ns[i]);
+			for (int prints = SILENT; prints <= TELLS; prints++) {
+				run_begins(wire, prints, stalls_ns[i]);
 				assert_int_equal(left_out(), 0);
 			}
 		}
 	}
-	/* Nor one stall after the other. */
+	/* Nor consecutive stalls. */
 	run_begins(SOURCE_KERNEL, TELLS, NS_PER_S);
 	for (int i = 1; i < EVENTS_MAX; i++)
 		stall(i, NS_PER_S + 10 * NS_PER_MS + i * 100 * NS_PER_US, 20 * NS_PER_MS);
 	assert_int_equal(left_out(), 0);
 }
 
-/* From 10 ms on; but for what was before the first answer, and while it sleeps for nothing comes. */
+/* From 10 ms on; except before the first answer, and during an idle sleep. */
 static void a_stall_is_counted(void **state)
 {
 	static const int64_t stalls_ns[] = { 9 * NS_PER_MS, 11 * NS_PER_MS, 25 * NS_PER_MS };
@@ -353,7 +353,7 @@ static void a_stall_is_counted(void **state)
 	}
 }
 
-/* Once in the middle: what came before it is off by it. What came after it is not, but cannot be told from that. */
+/* Once in the middle: earlier times are wrong by it. Later times are not, but cannot be distinguished. */
 static void a_step_in_a_stall(void **state)
 {
 	static const int64_t sets_ns[] = { NS_PER_S, -NS_PER_S, 50 * NS_PER_US, -50 * NS_PER_US, 3600 * NS_PER_S,
@@ -361,8 +361,8 @@ static void a_step_in_a_stall(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(sets_ns); i++) {
-		for (int tells = SILENT; tells <= TELLS; tells++) {
-			run_begins(SOURCE_KERNEL, tells, WAITED * GAP_NS);
+		for (int prints = SILENT; prints <= TELLS; prints++) {
+			run_begins(SOURCE_KERNEL, prints, WAITED * GAP_NS);
 			set(0, WAITED / 2 * GAP_NS, sets_ns[i]);
 			assert_in_range(left_out(), WAITED / 2, WAITED + 1);
 		}
@@ -385,7 +385,7 @@ static void a_step_that_hides_the_wait(void **state)
 	}
 }
 
-/* And where there is no other one before it that looks odd. */
+/* And if no earlier time looks odd. */
 static void a_step_that_hides_the_only_wait(void **state)
 {
 	(void)state;
@@ -405,7 +405,7 @@ static void opposite_steps_in_one_stall(void **state)
 		set(0, 50 * GAP_NS, set_ns);
 		set(1, 150 * GAP_NS, -set_ns);
 		assert_in_range(left_out(), 150, WAITED + 1);
-		/* It stands between the two times of user space of one packet. */
+		/* It is between the two user-space times of a packet. */
 		begin(SOURCE_USER, TELLS);
 		requests(100, GAP_NS);
 		stall(0, 10 * GAP_NS + 700, NS_PER_S);
@@ -418,7 +418,7 @@ static void opposite_steps_in_one_stall(void **state)
 	}
 }
 
-/* While it runs: the one that was on its way, and those of the readings around it. */
+/* During the run: the packet in flight, and those at the adjacent readings. */
 static void a_step_without_a_stall(void **state)
 {
 	(void)state;
@@ -426,14 +426,15 @@ static void a_step_without_a_stall(void **state)
 		for (int64_t at_ns = -1000; at_ns <= 3000; at_ns += 50) {
 			begin(SOURCE_KERNEL, TELLS);
 			requests(1000, 5 * NS_PER_US);
-			kernel.tells_after_ns = 100 * NS_PER_US;
+			kernel.prints_after_ns = 100 * NS_PER_US;
 			set(0, 2500 * NS_PER_US + at_ns, set_ns);
 			assert_in_range(left_out(), 0, 3);
 		}
 	}
 }
 
-/* A clock that was set some time ago is no reason to leave out what is slow now, told or not at that time. */
+/* An old clock step is not a reason to leave out a slow sample, whether it was reported at that time or
+ * not. */
 static void what_is_slow_after_a_step(void **state)
 {
 	(void)state;
@@ -459,8 +460,8 @@ static void a_socket_that_is_never_empty(void **state)
 	assert_in_range(left_out(), 1, QUEUE_MAX + 5000);
 }
 
-/* How often clocks are read and the kernel is asked: as before without a pause, and not much more when every sample is
- * odd. */
+/* Number of clock readings and queries of the kernel: as before without a pause, and not much more when
+ * every sample is odd. */
 static void what_it_costs(void **state)
 {
 	unsigned reads;
@@ -490,7 +491,7 @@ static struct flight probe_now(void)
 				.sent_by_ns = kernel.now_ns };
 }
 
-/* It reads no clocks beside its probes, and asks the kernel as a reflector does. */
+/* It reads no clocks besides its probes, and queries the kernel like a reflector. */
 static void what_an_emitter_asks(void **state)
 {
 	struct flight f;
@@ -506,7 +507,7 @@ static void what_an_emitter_asks(void **state)
 	assert_false(sample_was_spoilt(&x, &f)); /* a stall alone */
 	f = probe_now();
 	kernel.now_ns += 3 * NS_PER_S;
-	assert_false(sample_was_set(&f)); /* what readings cannot tell */
+	assert_false(sample_was_set(&f)); /* not shown by readings */
 	assert_true(sample_was_spoilt(&x, &f));
 	f = probe_now();
 	kernel.now_ns += NS_PER_MS;

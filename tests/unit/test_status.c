@@ -1,4 +1,4 @@
-/* build: wraps=warnx sources=report/verdict/verdict.c,histogram.c,report/text/label.c,report/verdict/verdict_activity.c,report/verdict/verdict_finding.c,report/verdict/verdict_outage.c,report/verdict/verdict_there.c,report/text/clocks_there.c,host/counters/activity*.c,host/clock/clock*.c,host/nic/nic*.c,@result libs=-lm */
+/* build: wraps=warnx sources=report/verdict/verdict.c,report/verdict/steadiness.c,histogram.c,report/text/label.c,report/verdict/verdict_activity.c,report/verdict/verdict_finding.c,report/verdict/verdict_outage.c,report/verdict/verdict_remote.c,report/text/clocks_remote.c,host/counters/activity*.c,host/clock/clock*.c,host/nic/nic*.c,@result libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The exit status, and the words of what is a failure: what came instead of an answer, and why -q ends with 3. */
 #include "report/text/status.c"
@@ -58,14 +58,14 @@ static void nobody_answered(void **state)
 	} rows[] = {
 		{ &a->refused, NOTHING "never answered\n" },
 		{ &a->port_closed,
-		  "nothing was measured: nobody listens on 10.0.0.2 port 862 (ICMP port unreachable): start a "
+		  "nothing was measured: no program listens on 10.0.0.2 port 862 (ICMP port unreachable): start a "
 		  "reflector "
 				   "there, or give its --port\n" },
 		{ &a->foreign,
-		  NOTHING "answers, but is no STAMP reflector: what came is no reply to any of our probes\n" },
+		  NOTHING "answers, but is not a STAMP reflector: no packet was a reply to our probes\n" },
 		{ &a->malformed,
-		  NOTHING "answers, but is no STAMP reflector: what came is no reply to any of our probes\n" },
-		{ &a->late, NOTHING "answers, but always after --timeout: give a longer one\n" },
+		  NOTHING "answers, but is not a STAMP reflector: no packet was a reply to our probes\n" },
+		{ &a->late, NOTHING "answers, but always after --timeout: give a longer --timeout\n" },
 		{ &a->unverified,
 		  NOTHING "answers, but the HMAC of its replies is wrong or missing: does it have this --key?\n" },
 	};

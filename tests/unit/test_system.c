@@ -1,6 +1,6 @@
 /* build: wraps=uname,fopen,open sources= libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What this host is, by files as other hosts have them. */
+/* Facts about the host, read from sample files of other hosts. */
 #include "host/system.c"
 
 #include "util.h"
@@ -43,7 +43,7 @@ FILE *__wrap_fopen(const char *path, const char *mode)
 
 int __wrap_open(const char *path, int flags, ...)
 {
-	/* gcov opens what it counts in */
+	/* the coverage library opens its files */
 	return strcmp(path, "/proc/self/cmdline") ? __real_open(path, flags, 0666) : -1;
 }
 
@@ -56,7 +56,7 @@ static struct system read_of(const struct file *of, int cpu)
 	return s;
 }
 
-static void a_host_that_tells_nothing(void **state)
+static void a_host_that_prints_nothing(void **state)
 {
 	static const struct file none[] = { { NULL, NULL } };
 	const struct system s = read_of(none, 0);
@@ -72,7 +72,7 @@ static void a_host_that_tells_nothing(void **state)
 	assert_true(s.cpus_online >= 1);
 }
 
-static void a_host_that_tells_all(void **state)
+static void a_host_that_prints_all(void **state)
 {
 	static const struct file some[] = {
 		{ "/proc/cpuinfo",
@@ -113,7 +113,7 @@ static void which_kernel_is_a_real_time_one(void **state)
 	(void)state;
 	version = "#1 SMP PREEMPT_RT Debian";
 	assert_int_equal(read_of(none, 0).is_real_time, 1);
-	assert_int_equal(read_of(no, 0).is_real_time, 0); /* it knows best */
+	assert_int_equal(read_of(no, 0).is_real_time, 0); /* /sys/kernel/realtime has priority */
 	version = "#1 SMP PREEMPT_DYNAMIC";
 	assert_int_equal(read_of(none, 0).is_real_time, 0);
 }
@@ -132,8 +132,8 @@ static void which_host_is_virtual(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(a_host_that_tells_nothing),
-					    cmocka_unit_test(a_host_that_tells_all),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(a_host_that_prints_nothing),
+					    cmocka_unit_test(a_host_that_prints_all),
 					    cmocka_unit_test(which_kernel_is_a_real_time_one),
 					    cmocka_unit_test(which_host_is_virtual) };
 

@@ -1,6 +1,6 @@
 /* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime sources=tests/unit/fake_kernel.c,tests/unit/fake_script.c,tests/unit/fake_account.c,tests/unit/fake_reflector.c,tests/unit/fake_emitter.c,wire/packet.c,wire/tlv*.c,wire/hmac.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Each check of a control message by itself: the message is as the kernel sends it, but for one thing. */
+/* Each check of a control message by itself: the message is the kernel's except for one change. */
 #include "wire/timestamping.c"
 
 #include "util.h"
@@ -30,9 +30,9 @@ static const struct transport ipv4 = {
 static void begin(enum source wire)
 {
 	memset(&c, 0, sizeof(c));
-	c.transport = c.lane[0].transport = &ipv4;
-	c.at = &c.lane[0];
-	c.lanes = c.listeners = 1;
+	c.transport = c.peer_socket[0].transport = &ipv4;
+	c.at = &c.peer_socket[0];
+	c.peer_sockets = c.listeners = 1;
 	c.at->fd = FAKE_FD;
 	c.wire = wire;
 	fake_start(ROLE_REFLECT, wire);
@@ -53,12 +53,12 @@ static int64_t time_of(enum source wire)
 
 /* ---- The error queue --------------------------------------------------------------------------------------------- */
 
-/* What is other than in a good entry. */
+/* Deviations from a good entry. */
 struct change {
 	const char *name;
 	int stamp_level, stamp_type, error_level, error_type; /* added */
 	long stamp_bytes, error_bytes; /* added */
-	unsigned ee_errno, ee_origin, ee_info; /* in place of the good one when not 0 */
+	unsigned ee_errno, ee_origin, ee_info; /* replace the good values if not 0 */
 	bool no_stamp, no_error, no_software, no_hardware, swapped;
 	int flags;
 	bool software_good, hardware_good;
@@ -161,7 +161,7 @@ static void each_check_of_a_transmit_stamp(void **state)
 	}
 }
 
-/* When ids were asked for, an entry with no more than that is one; with all that is wrong with it, it is not. */
+/* With requested ids, an entry with only an id is valid; with any other deviation it is not. */
 static void an_entry_with_an_id(void **state)
 {
 	static const struct {
@@ -183,7 +183,7 @@ static void an_entry_with_an_id(void **state)
 		struct departure d = { .id = 1 };
 
 		begin(SOURCE_HARDWARE);
-		c.lane[0].id_told = true;
+		c.peer_socket[0].id_reported = true;
 		fake_put(&fake.error_queue, &m);
 		assert_int_equal(stamp_fetch(&c, &d), cases[i].got);
 		assert_int_equal(counter_get(&c.error_other), cases[i].got == FETCH_OTHER);
@@ -198,7 +198,7 @@ static void truncated_control_data_of_a_stamp(void **state)
 	struct departure d;
 
 	(void)state;
-	/* All is there, but the kernel says that something is not. */
+	/* Complete, but the kernel reports truncation. */
 	begin(SOURCE_HARDWARE);
 	m.flags |= MSG_CTRUNC;
 	fake_put(&fake.error_queue, &m);
@@ -224,7 +224,7 @@ static void the_error_queue(void **state)
 	assert_int_equal(counter_get(&c.error_other), 0);
 }
 
-/* What the kernel sends with IPv4 fits, with an IP_PKTINFO too; and the most that IPv6 would send. */
+/* The kernel's messages with IPv4 fit, with an IP_PKTINFO too; and the maximum with IPv6. */
 static void the_control_buffer_is_large_enough(void **state)
 {
 	struct fake_message m = entry(&changes[0]);
@@ -238,7 +238,7 @@ static void the_control_buffer_is_large_enough(void **state)
 	assert_int_equal(stamp_fetch(&c, &d), FETCH_STAMP);
 }
 
-/* Octets that are no control messages: lengths that no cmsghdr can have, or that pass the end. */
+/* Octets that are not control messages: lengths that no cmsghdr can have, or that pass the end. */
 static void nonsense_control_data(void **state)
 {
 	static const size_t lengths[] = { 1, 15, 16, 17, 64, 65, 255, 256, 4096, (size_t)INT64_MAX, SIZE_MAX };
@@ -307,7 +307,7 @@ static void a_good_datagram(void **state)
 {
 	struct fake_message m = datagram(44);
 	int ttl = 200;
-	uint8_t tos[] = { 0xbb, 1, 1, 1 }; /* what follows is no part of it */
+	uint8_t tos[] = { 0xbb, 1, 1, 1 }; /* the following octets are not part of it */
 
 	(void)state;
 	put_stamps(&m, SOFTWARE_NS, HARDWARE_NS);
@@ -330,7 +330,7 @@ static void a_good_datagram(void **state)
 	assert_false(a.truncated);
 	assert_int_equal(a.from.in.sin_port, htons(1234));
 	assert_int_equal(a.from.in.sin_addr.s_addr, htonl(FAKE_REMOTE));
-	/* The answer goes out by the same interface, from the address that was asked. */
+	/* The answer leaves by the same interface, with the requested address as source. */
 	memcpy(&info, a.local, sizeof(info));
 	assert_int_equal(info.ipi_ifindex, 7);
 	assert_int_equal(info.ipi_spec_dst.s_addr, htonl(FAKE_LOCAL));
@@ -483,7 +483,7 @@ static void a_datagram_of_ipv6(void **state)
 		fake_control(&m, SOL_IPV6, IPV6_HOPLIMIT, &hops, sizeof(hops), 0);
 		fake_control(&m, SOL_IPV6, IPV6_TCLASS, &class, sizeof(class), 0);
 		begin(SOURCE_KERNEL);
-		c.lane[0].transport = &ipv6;
+		c.peer_socket[0].transport = &ipv6;
 		fake_put(&fake.receive_queue, &m);
 		assert_int_equal(stamp_receive(&c, &a), 1);
 		assert_int_equal(a.to_unicast, cases[i].to_unicast);
@@ -495,7 +495,7 @@ static void a_datagram_of_ipv6(void **state)
 	}
 }
 
-/* Of a lane that is another's by now: all of an address tells whose it was. */
+/* On a reassigned per-peer socket: only the address identifies the sender. */
 static void what_strays_of_ipv6(void **state)
 {
 	(void)state;
@@ -507,18 +507,18 @@ static void what_strays_of_ipv6(void **state)
 		m.from.in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_port = htons(99),
 						    .sin6_addr = in6_of("2001:db8::1") };
 		begin(SOURCE_KERNEL);
-		c.lane[0].transport = &ipv6;
-		c.lane[0].connected = c.lane[0].is_new = true;
-		c.lane[0].peer = m.from;
-		c.lane[0].peer.in6.sin6_addr.s6_addr[15] += i;
-		c.lane[0].own.in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6,
+		c.peer_socket[0].transport = &ipv6;
+		c.peer_socket[0].connected = c.peer_socket[0].is_new = true;
+		c.peer_socket[0].peer = m.from;
+		c.peer_socket[0].peer.in6.sin6_addr.s6_addr[15] += i;
+		c.peer_socket[0].own.in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6,
 							   .sin6_addr = in6_of("2001:db8::9") };
 		fake_put(&fake.receive_queue, &m);
 		assert_int_equal(stamp_receive(&c, &a), 1);
 		assert_int_equal(a.strays, i);
 		assert_true(a.to_unicast && !a.from_self);
 		if (a.strays)
-			assert_memory_equal(a.local, &c.lane[0].own.in6.sin6_addr, sizeof(struct in6_addr));
+			assert_memory_equal(a.local, &c.peer_socket[0].own.in6.sin6_addr, sizeof(struct in6_addr));
 	}
 }
 
@@ -536,7 +536,7 @@ static void truncation(void **state)
 	assert_int_equal(counter_get(&c.control_truncated), 0);
 	m.flags = MSG_CTRUNC;
 
-	/* What is left of cut control data is worth nothing. */
+	/* Truncated control data are ignored. */
 	struct arrival a = receive_one(&m, SOURCE_KERNEL);
 
 	assert_false(a.truncated);
@@ -589,7 +589,7 @@ static void a_connected_socket(void **state)
 
 	(void)state;
 	begin(SOURCE_KERNEL);
-	c.lane[0].connected = true;
+	c.peer_socket[0].connected = true;
 	memset(&a, 0, sizeof(a));
 	fake_put(&fake.receive_queue, &m);
 	assert_int_equal(stamp_receive(&c, &a), 1);
@@ -619,7 +619,8 @@ static void errors_of_send(void **state)
 	assert_int_equal(fake.send_calls, 2);
 }
 
-/* What is refused may have been counted: the next packet asks for its id, by a stamp before the queueing discipline. */
+/* A refused packet may have been counted: the next packet requests its id, by a timestamp before the
+ * queueing discipline. */
 static void an_id_is_asked_for(void **state)
 {
 	(void)state;
@@ -629,13 +630,13 @@ static void an_id_is_asked_for(void **state)
 
 		begin(by_nic ? SOURCE_HARDWARE : SOURCE_KERNEL);
 		c.tx_stamps = c.at->connected = true;
-		c.lane[0].id_by_message = by_message;
+		c.peer_socket[0].id_by_message = by_message;
 		fake.send_errors[0] = EPERM;
 		assert_int_equal(stamp_send(&c, "x", 1, KEY, NULL), -EPERM);
-		assert_int_equal(c.lane[0].id_doubted, !by_message);
-		assert_false(c.lane[0].id_asked);
+		assert_int_equal(c.peer_socket[0].id_doubted, !by_message);
+		assert_false(c.peer_socket[0].id_asked);
 		assert_int_equal(stamp_send(&c, "x", 1, KEY, NULL), 0);
-		assert_int_equal(c.lane[0].id_asked, !by_message);
+		assert_int_equal(c.peer_socket[0].id_asked, !by_message);
 		struct cmsghdr *h = (struct cmsghdr *)fake.last_sent.control;
 
 		assert_int_equal(fake.last_sent.header.msg_controllen, CMSG_SPACE(4));
@@ -646,14 +647,15 @@ static void an_id_is_asked_for(void **state)
 			assert_int_equal(flags, SOF_TIMESTAMPING_TX_SCHED |
 						(by_nic ? SOF_TIMESTAMPING_TX_HARDWARE : SOF_TIMESTAMPING_TX_SOFTWARE));
 		/* Until it is known. */
-		assert_int_equal(c.lane[0].id_doubted, !by_message);
-		c.lane[0].id_doubted = false;
+		assert_int_equal(c.peer_socket[0].id_doubted, !by_message);
+		c.peer_socket[0].id_doubted = false;
 		assert_int_equal(stamp_send(&c, "x", 1, KEY, NULL), 0);
-		assert_false(c.lane[0].id_asked);
+		assert_false(c.peer_socket[0].id_asked);
 	}
 }
 
-/* Of each packet whose stamp is wanted, and an id with it where that is in doubt, or is ours. Of another neither is. */
+/* For each packet with a requested timestamp, and an id if the count is uncertain, or ours. Neither for
+ * other packets. */
 static void a_stamp_is_asked_for(void **state)
 {
 	(void)state;
@@ -691,7 +693,7 @@ static void a_stamp_is_asked_for(void **state)
 static void send_one(bool id_by_message, const struct arrival *answering)
 {
 	begin(SOURCE_KERNEL);
-	c.lane[0].id_by_message = id_by_message;
+	c.peer_socket[0].id_by_message = id_by_message;
 	c.at->connected = !answering;
 	assert_int_equal(stamp_send(&c, "packet", 6, KEY, answering), 0);
 	assert_int_equal(fake.send_calls, 1);
@@ -700,7 +702,7 @@ static void send_one(bool id_by_message, const struct arrival *answering)
 	assert_true(fake.last_sent.flags & MSG_DONTWAIT);
 }
 
-/* The control messages that were sent, compared with what they should be, in whatever order. tos -1: none. */
+/* The sent control messages, compared with the expected, in any order. tos -1: none. */
 static void check_control(bool id, const struct in_pktinfo *info, int tos)
 {
 	struct msghdr m = { .msg_control = fake.last_sent.control,
@@ -730,7 +732,7 @@ static void check_control(bool id, const struct in_pktinfo *info, int tos)
 	assert_int_equal(ids, id);
 	assert_int_equal(infos, info != NULL);
 	assert_int_equal(toses, tos >= 0);
-	/* An empty control buffer is none; and the kernel refuses what does not add up. */
+	/* An empty control buffer means none; and the kernel refuses inconsistent messages. */
 	if (!id && !info)
 		assert_null(fake.last_sent.header.msg_control);
 	assert_int_equal(m.msg_controllen, (id ? CMSG_SPACE(4) : 0) + (info ? CMSG_SPACE(sizeof(*info)) : 0) +
@@ -789,7 +791,7 @@ static void waiting(void **state)
 	stamp_wait(&c, true, 3 * NS_PER_S + 5);
 	assert_int_equal(fake.poll_limit_ns, 3 * NS_PER_S + 5);
 
-	/* It ends when there is something in either queue. */
+	/* It ends when either queue has an entry. */
 	m.at_ns = began_ns = fake.now_ns;
 	fake_put(&fake.receive_queue, &m);
 	stamp_wait(&c, true, NS_PER_S);

@@ -1,7 +1,7 @@
 /* build: wraps= sources=wire/packet.c,wire/tlv_rant.c,wire/hmac.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* TLVs against the figures of RFC 8972 and the vectors: in probes, in requests and in replies. What our own say:
- * test_tlv_rant.c. */
+/* TLVs against the figures of RFC 8972 and the vectors: in probes, in requests and in replies. The rant
+ * TLVs: test_tlv_rant.c. */
 #include "wire/tlv.c"
 
 #include "tlv_bench.h"
@@ -33,7 +33,7 @@ static void vector_3_is_written_and_read(void **state)
 	assert_int_equal(packet_reply(bytes, sizeof(bytes), NULL, &a, &malformed), sizeof(bytes));
 	assert_memory_equal(bytes + STAMP_BASE_BYTES, expected, sizeof(expected));
 	assert_int_equal(read_whole_reply(bytes, sizeof(bytes), NULL, &r), PACKET_GOOD);
-	assert_true(r.follow_up_told);
+	assert_true(r.follow_up_reported);
 	assert_int_equal(r.follow_up_seq, 1);
 	assert_true(r.follow_up_ns == VECTOR_T1_NS - 5 * NS_PER_US);
 	assert_int_equal(r.follow_up_method, PACKET_METHOD_HARDWARE);
@@ -248,7 +248,7 @@ static const struct tlv_row tlv_rows[] = {
 	{ .name = "follow-up cut off", .request = "80070010 a1a2a3a4a5a6a7", .reply = "40070010 00000000000000",
 	  .malformed = true },
 	{ .name = "follow-up cut off to nothing", .request = "80070010", .reply = "40070010", .malformed = true },
-	/* More than one, and what does not fit. */
+	/* Several TLVs, and TLVs that do not fit. */
 	{ .name = "several", .request = "80010001 ff 00c80000 8001000201ff 00020001 80 80030004 00000000",
 	  .reply = "00010001 ff 80c80000 0001000201ff 80020001 80 00030004 05010502" },
 	{ .name = "the same twice", .request = "80030004 00000000 80030004 00000000",
@@ -355,29 +355,29 @@ enum spoil { RIGHT, WRONG_VALUE, WRONG_SEQUENCE, NOT_ALL_COVERED };
 
 struct signed_row {
 	const char *name, *before, *after; /* TLVs before and after the HMAC TLV */
-	const char *hmac; /* its header; NULL: there is none; "": that of an HMAC TLV */
+	const char *hmac; /* header of the HMAC TLV; NULL: none; "": the regular header */
 	enum spoil spoil;
 	bool verified, malformed;
 	const char *answered_before, *answered_after;
 };
 
 /* Octets of the packet; *hmac_at: where the HMAC TLV is. */
-static size_t make_signed(const struct signed_row *row, uint8_t *packet, size_t room, size_t *hmac_at)
+static size_t make_signed(const struct signed_row *row, uint8_t *packet, size_t space, size_t *hmac_at)
 {
-	size_t at = util_hex(packet, room, vector_4), tlvs = at;
+	size_t at = util_hex(packet, space, vector_4), tlvs = at;
 
-	at += util_hex(packet + at, room - at, row->before);
+	at += util_hex(packet + at, space - at, row->before);
 	*hmac_at = at;
 	if (row->hmac) {
 		uint32_t seq = htobe32(row->spoil == WRONG_SEQUENCE ? 6 : 5);
 		size_t covered = at - tlvs - (row->spoil == NOT_ALL_COVERED ? 1 : 0);
 
-		util_hex(packet + at, room - at, *row->hmac ? row->hmac : "80080010");
+		util_hex(packet + at, space - at, *row->hmac ? row->hmac : "80080010");
 		hmac_sign(vector_hmac, &seq, 4, packet + tlvs, covered, packet + at + 4);
 		packet[at + 4 + HMAC_BYTES - 1] ^= row->spoil == WRONG_VALUE;
 		at += 4 + get16(packet + at + 2);
 	}
-	return at + util_hex(packet + at, room - at, row->after);
+	return at + util_hex(packet + at, space - at, row->after);
 }
 
 static void check_signed(const struct signed_row *row)
@@ -519,7 +519,7 @@ static void every_bit_of_the_tlvs_is_verified(void **state)
 	answered = util_exact(probe, bytes);
 	packet_reply(answered, bytes, plan.key, &full_answer, &malformed);
 	assert_int_equal(read_whole_reply(answered, bytes, plan.key, &r), PACKET_GOOD);
-	assert_true(r.software_told && r.follow_up_told && r.follow_ups == 2 && !r.tlv_integrity);
+	assert_true(r.software_reported && r.follow_up_reported && r.follow_ups == 2 && !r.tlv_integrity);
 	for (size_t bit = k->base * 8; bit < bytes * 8; bit++) {
 		size_t flags_of_hmac = bytes - 20;
 
@@ -528,14 +528,14 @@ static void every_bit_of_the_tlvs_is_verified(void **state)
 		answered[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		assert_int_equal(read_whole_reply(answered, bytes, plan.key, &r), PACKET_GOOD);
 		assert_true(r.tlv_integrity);
-		assert_nothing_told(&r);
+		assert_nothing_reported(&r);
 		answered[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
 	free(answered);
 	free(probe);
 }
 
-/* What another key has signed. */
+/* Signed with another key. */
 static void another_key_is_no_key(void **state)
 {
 	const struct hmac *key = key_of(&authenticated_kind);
@@ -560,7 +560,7 @@ static void timestamp_information_is_read(void **state)
 	(void)state;
 	assert_int_equal(r.t2_method, PACKET_METHOD_HARDWARE);
 	assert_int_equal(r.t3_method, PACKET_METHOD_SOFTWARE);
-	assert_false(r.tlv_unrecognized || r.tlv_malformed || r.tlv_integrity || r.follow_up_told);
+	assert_false(r.tlv_unrecognized || r.tlv_malformed || r.tlv_integrity || r.follow_up_reported);
 	r = read_with("0003000c 01030200 80010004 a1a2a3a4");
 	assert_int_equal(r.t2_method, PACKET_METHOD_CONTROL_PLANE);
 	assert_int_equal(r.t3_method, PACKET_METHOD_NONE);
@@ -574,7 +574,7 @@ static void class_of_service_is_read(void **state)
 	struct reply r = read_with("00040004 2ae50000");
 
 	(void)state;
-	assert_true(r.class_told);
+	assert_true(r.class_reported);
 	assert_int_equal(r.dscp, 46);
 	assert_int_equal(r.ecn, 1);
 	assert_true(r.reverse_dscp_refused);
@@ -589,12 +589,12 @@ static void follow_up_is_read(void **state)
 	struct reply r = read_with(vector_3);
 
 	(void)state;
-	assert_true(r.follow_up_told);
+	assert_true(r.follow_up_reported);
 	assert_int_equal(r.follow_up_seq, 1);
 	assert_int_equal(r.follow_up_method, PACKET_METHOD_HARDWARE);
-	/* Zero is no time, whatever the rest says. */
+	/* Zero means no time, whatever the other fields. */
 	r = read_with("00070010 00000007 0000000000000000 01000000");
-	assert_true(r.follow_up_told);
+	assert_true(r.follow_up_reported);
 	assert_int_equal(r.follow_up_method, PACKET_METHOD_NONE);
 	/* But each half may be zero. */
 	r = read_with("00070010 00000000 0000000000000001 02ffffff");
@@ -603,7 +603,7 @@ static void follow_up_is_read(void **state)
 	assert_int_equal(r.follow_up_method, PACKET_METHOD_CONTROL_PLANE);
 	assert_true(r.follow_up_ns == 1700000000 * NS_PER_S);
 	r = read_with("00070010 00000000 e8fe6f8000000000 00000000");
-	assert_true(r.follow_up_told);
+	assert_true(r.follow_up_reported);
 	assert_int_equal(r.follow_up_method, PACKET_METHOD_NONE);
 	r = read_with("00070010 00000000 e8fe6f8000000000 04000000");
 	assert_int_equal(r.follow_up_method, PACKET_METHOD_NONE);
@@ -645,7 +645,7 @@ static void flags_of_replies(void **state)
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		const struct flag_row *row = &rows[i];
 		struct reply r = read_with(row->tlvs);
-		bool right = (r.t2_method != PACKET_METHOD_NONE) == row->used[0] && r.class_told == row->used[1] &&
+		bool right = (r.t2_method != PACKET_METHOD_NONE) == row->used[0] && r.class_reported == row->used[1] &&
 			     r.tlv_unrecognized == row->unrecognized && r.tlv_malformed == row->malformed &&
 			     r.tlv_integrity == row->integrity;
 
@@ -654,8 +654,8 @@ static void flags_of_replies(void **state)
 	}
 }
 
-/* A peer that knows RFC 8762 only sends back what it got. */
-static void an_echo_of_the_tlvs_tells_nothing(void **state)
+/* A peer that supports only RFC 8762 returns the octets unchanged. */
+static void an_echo_of_the_tlvs_prints_nothing(void **state)
 {
 	struct packet_plan plan = { .stages = true, .software = true, .follow_ups = 2, .class_of_service = true,
 				    .bytes = 200 };
@@ -666,7 +666,7 @@ static void an_echo_of_the_tlvs_tells_nothing(void **state)
 	packet_probe(probe, &plan, 1, VECTOR_T1_NS);
 	answer_plain(probe, STAMP_BASE_BYTES, 1, VECTOR_T1_NS, VECTOR_T1_NS, 64);
 	assert_int_equal(read_whole_reply(probe, packet_plan_bytes(&plan), NULL, &r), PACKET_GOOD);
-	assert_nothing_told(&r);
+	assert_nothing_reported(&r);
 	assert_true(r.tlv_unrecognized);
 	assert_false(r.tlv_malformed);
 	free(probe);
@@ -691,7 +691,7 @@ int main(void)
 		cmocka_unit_test(class_of_service_is_read),
 		cmocka_unit_test(follow_up_is_read),
 		cmocka_unit_test(flags_of_replies),
-		cmocka_unit_test(an_echo_of_the_tlvs_tells_nothing),
+		cmocka_unit_test(an_echo_of_the_tlvs_prints_nothing),
 	};
 
 	util_seed();

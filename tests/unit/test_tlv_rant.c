@@ -1,6 +1,6 @@
 /* build: wraps= sources=wire/tlv.c,wire/packet.c,wire/hmac.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What our own TLVs say, against docs/protocol.md. */
+/* Contents of the rant TLVs, against docs/protocol.md. */
 #include "wire/tlv_rant.c"
 
 #include "tlv_bench.h"
@@ -143,7 +143,7 @@ static void our_own_is_read(void **state)
 	struct reply r = read_with(ANSWERED_RANT);
 
 	(void)state;
-	assert_true(r.software_told);
+	assert_true(r.software_reported);
 	assert_true(r.t2_user_known);
 	assert_int_equal(r.wire_source, SOURCE_HARDWARE);
 	assert_true(r.t2_user_ns == VECTOR_T1_NS);
@@ -152,7 +152,7 @@ static void our_own_is_read(void **state)
 	r = read_with("00f00014 52414e54 20 03 0000 00000000 0000000000000000");
 	assert_true(r.clock_doubted);
 	r = read_with("00f00014 52414e54 40 02 ffff 00000000 e8fe6f801f9add37");
-	assert_true(r.software_told);
+	assert_true(r.software_reported);
 	assert_false(r.t2_user_known);
 	assert_int_equal(r.wire_source, SOURCE_KERNEL);
 	assert_true(r.t2_user_ns == 0);
@@ -167,20 +167,20 @@ static void our_own_is_read(void **state)
 	r = read_with("00f00014 52414e54 d0 03 0000 fffffffe e8fe6f801f9add37");
 	assert_true(r.software_bound_ns == UINT32_MAX - 1LL);
 	r = read_with("00f00014 52414e54 5f 02 abcd 00000000 0000000000000000");
-	assert_true(r.discards_told && r.stateless);
+	assert_true(r.discards_reported && r.stateless);
 	assert_int_equal(r.discarded, 0xabcd);
 	assert_int_equal(r.discard_reasons, DISCARD_OVER_RATE | DISCARD_REFUSED | DISCARD_UNREAD);
 	r = read_with("00f00014 52414e54 4e 02 abcd 00000000 0000000000000000");
-	assert_false(r.discards_told || r.discard_reasons);
-	/* Asked, and sent back as if it had been understood. */
+	assert_false(r.discards_reported || r.discard_reasons);
+	/* Requested, and returned unchanged with U clear. */
 	r = read_with("00f00014 52414e54 00 00 0000 00000000 0000000000000000");
-	assert_nothing_told(&r);
+	assert_nothing_reported(&r);
 	r = read_with("00f00014 52414e54 80 00 0000 00000000 0000000000000000");
-	assert_nothing_told(&r);
+	assert_nothing_reported(&r);
 	r = read_with("00f00014 52414e54 20 00 0000 00000000 0000000000000000");
-	assert_true(r.software_told && r.clock_doubted);
+	assert_true(r.software_reported && r.clock_doubted);
 	r = read_with("00f00014 52414e55 c0 03 0000 00000005 e8fe6f801f9add37");
-	assert_nothing_told(&r);
+	assert_nothing_reported(&r);
 }
 
 static void assert_departure(const struct packet_departure *d, uint32_t seq, uint8_t method, int64_t ns)
@@ -198,9 +198,9 @@ static void our_follow_ups_are_read(void **state)
 	assert_int_equal(r.follow_ups, 2);
 	assert_departure(&r.follow_up[0], 7, PACKET_METHOD_HARDWARE, VECTOR_T1_NS);
 	assert_departure(&r.follow_up[1], 5, PACKET_METHOD_SOFTWARE, VECTOR_T1_NS - 5 * NS_PER_US);
-	assert_false(r.follow_up_told || r.software_told || r.tlv_unrecognized || r.tlv_malformed);
-	/* What is no entry: no time, no method, a method of later times. What comes behind is; each half of a time may
-	 * be zero. */
+	assert_false(r.follow_up_reported || r.software_reported || r.tlv_unrecognized || r.tlv_malformed);
+	/* Invalid entries: no time, no method, an undefined method. The entries after them are used; each
+	 * half of a time may be zero. */
 	r = read_with("00f10064 52414e54 00000009 01000000 0000000000000000 00000008 00000000 e8fe6f801f9add37"
 		      "00000007 04000000 e8fe6f801f9add37 00000006 ff000000 e8fe6f801f9add37"
 		      "00000000 03ffffff e8fe6f8000000000 ffffffff 02000000 0000000000000005");
@@ -212,24 +212,24 @@ static void our_follow_ups_are_read(void **state)
 	assert_departure(&r.follow_up[5], 5, PACKET_METHOD_SOFTWARE, VECTOR_T1_NS - 5 * NS_PER_US);
 	/* None; of two TLVs the last. */
 	r = read_with(ANSWERED_FOLLOW_UPS "00f10014 52414e54" ENTRY_0);
-	assert_nothing_told(&r);
+	assert_nothing_reported(&r);
 	/* That are not used. */
 	r = read_with("80f10014 52414e54" ENTRY_7);
-	assert_nothing_told(&r);
+	assert_nothing_reported(&r);
 	assert_true(r.tlv_unrecognized);
 	r = read_with("00f10014 52414e55" ENTRY_7);
-	assert_nothing_told(&r);
+	assert_nothing_reported(&r);
 	r = read_with("40f10014 52414e54" ENTRY_7);
-	assert_nothing_told(&r);
+	assert_nothing_reported(&r);
 	assert_true(r.tlv_malformed);
 	r = read_with("00f1001c 52414e54" ENTRY_7 "0000000000000000");
-	assert_nothing_told(&r);
+	assert_nothing_reported(&r);
 	assert_true(r.tlv_malformed);
 	r = read_with("00f10074 52414e54" ENTRY_7 ENTRY_7 ENTRY_7 ENTRY_7 ENTRY_7 ENTRY_7 ENTRY_7);
-	assert_nothing_told(&r);
+	assert_nothing_reported(&r);
 	assert_true(r.tlv_malformed);
 	r = read_with(ANSWERED_FOLLOW_UPS "20c80000");
-	assert_nothing_told(&r);
+	assert_nothing_reported(&r);
 	assert_true(r.tlv_integrity);
 }
 

@@ -359,8 +359,8 @@ static void test_disk_is_full(void **state)
 	breach(true);
 	put_marker("trace", 0);
 	/* A header and a text for each of three files. */
-	for (int room = 0; room < 6; room++) {
-		fake.file_writes_left = room;
+	for (int space = 0; space < 6; space++) {
+		fake.file_writes_left = space;
 		assert_int_equal(save(), -ENOSPC);
 		golden_line(said);
 		assert_string_equal(saved.path, "");

@@ -412,15 +412,15 @@ static void visit_cpus(void)
 /* Its own time, mono_raw and microseconds in the text, beside the clock that it tells. */
 static void assert_marker_at(const char *text, const char *line)
 {
-	int64_t told_ns = time_of(t.last.marker, " MONOTONIC_RAW=");
+	int64_t reported_ns = time_of(t.last.marker, " MONOTONIC_RAW=");
 	const char *at;
 	double stamp_s;
 
 	for (at = strstr(text, line); at > text && at[-1] != '\n'; at--)
 		;
 	assert_int_equal(sscanf(at, " %*s [%*d] %*s %lf:", &stamp_s), 1);
-	assert_true(stamp_s * 1e9 >= (double)told_ns - 1000);
-	assert_true(stamp_s * 1e9 <= (double)told_ns + (double)t.last.marker_ns + 1000);
+	assert_true(stamp_s * 1e9 >= (double)reported_ns - 1000);
+	assert_true(stamp_s * 1e9 <= (double)reported_ns + (double)t.last.marker_ns + 1000);
 }
 
 static void test_real_run(void **state)

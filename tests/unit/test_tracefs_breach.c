@@ -96,15 +96,15 @@ static void test_longest_marker(void **state)
 
 static void test_full_text_is_cut(void **state)
 {
-	char room[8];
-	struct marker x = { room, room + 4 };
+	char space[8];
+	struct marker x = { space, space + 4 };
 
 	(void)state;
-	memset(room, '.', sizeof(room));
+	memset(space, '.', sizeof(space));
 	put_number(&x, "ab", -123);
-	assert_memory_equal(room, "ab-1....", 8);
+	assert_memory_equal(space, "ab-1....", 8);
 	put_seconds(&x, "c", 1);
-	assert_memory_equal(room, "ab-1....", 8);
+	assert_memory_equal(space, "ab-1....", 8);
 }
 
 /* ---- The breach ------------------------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
-/* build: wraps=socket sources=wire/socket.c,wire/ethernet.c,wire/icmp.c,wire/ports.c,wire/listen.c,wire/kernel_call.c,wire/kernel_stamps.c,wire/timestamping.c,wire/lane.c libs=-lm */
+/* build: wraps=socket sources=wire/socket.c,wire/ethernet.c,wire/icmp.c,wire/ports.c,wire/listen.c,wire/kernel_call.c,wire/kernel_stamps.c,wire/timestamping.c,wire/peer_socket.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The rows of the transports, and what goes through one with an envelope: on the loopback of the real kernel, where
- * that is permitted. */
+/* The table of transports, and packets through an encapsulating transport: on the loopback of the real
+ * kernel, if permitted. */
 #include "wire/transport.c"
 
 #include "wire/kernel_call.h"
@@ -54,7 +54,7 @@ static void names(void **state)
 	assert_string_equal(transport_of(&o, AF_INET)->name, "PTP in UDP/IPv4");
 	o.transport = TRANSPORT_UDP;
 	assert_string_equal(transport_of(&o, AF_INET)->name, "UDP/IPv4");
-	assert_false(transport_of(&o, AF_INET)->one_port || transport_of(&o, AF_INET)->envelope_bytes);
+	assert_false(transport_of(&o, AF_INET)->one_port || transport_of(&o, AF_INET)->encapsulation_bytes);
 }
 
 static void both_families(void **state)
@@ -77,7 +77,7 @@ static void both_families(void **state)
 		assert_int_equal(six->domain, AF_INET6);
 		assert_int_equal(six->behind_bytes, i == TRANSPORT_PTP ? 2 : 0);
 		assert_int_equal(six->header_bytes - four->header_bytes, 20 + six->behind_bytes);
-		assert_int_equal(six->envelope_bytes, four->envelope_bytes);
+		assert_int_equal(six->encapsulation_bytes, four->encapsulation_bytes);
 		assert_int_equal(six->one_port, four->one_port);
 		assert_int_equal(six->ip_level, SOL_IPV6);
 		assert_int_equal(six->pktinfo_bytes, sizeof(struct in6_pktinfo));
@@ -93,21 +93,21 @@ static void seal(void **state)
 	static const uint8_t by_mac[8] = { 2, 1, 0x55, 0xff, 0xfe, 0xaa, 7, 9 },
 					 by_number[8] = { 0, 0, 0, 0xff, 0xfe, 0, 1, 2 };
 	struct nic n = { .is_ethernet = true, .mac = { 2, 1, 0x55, 0xaa, 7, 9 }, .index = 258 };
-	struct envelope e;
+	struct encapsulation e;
 
 	(void)state;
 	o = (struct options){ .transport = TRANSPORT_PTP, .ptp_type = PTP_TYPE_SYNC, .ptp_domain = 9,
 			      .role = ROLE_REFLECT };
 	transport_seal(&e, &o, &n);
-	assert_memory_equal(e.sent + ENVELOPE_AT_IDENTITY, by_mac, 8);
-	assert_int_equal(e.sent[ENVELOPE_AT_TYPE], PTP_SYNC);
-	assert_int_equal(e.sent[ENVELOPE_AT_DOMAIN], 9);
-	assert_int_equal(get16(e.sent + ENVELOPE_AT_TLV), ENVELOPE_REPLY);
+	assert_memory_equal(e.sent + ENCAPSULATION_AT_IDENTITY, by_mac, 8);
+	assert_int_equal(e.sent[ENCAPSULATION_AT_TYPE], PTP_SYNC);
+	assert_int_equal(e.sent[ENCAPSULATION_AT_DOMAIN], 9);
+	assert_int_equal(get16(e.sent + ENCAPSULATION_AT_TLV), ENCAPSULATION_REPLY);
 	o.role = ROLE_EMIT;
 	n.is_ethernet = false;
 	transport_seal(&e, &o, &n);
-	assert_memory_equal(e.sent + ENVELOPE_AT_IDENTITY, by_number, 8);
-	assert_int_equal(get16(e.sent + ENVELOPE_AT_TLV), ENVELOPE_REQUEST);
+	assert_memory_equal(e.sent + ENCAPSULATION_AT_IDENTITY, by_number, 8);
+	assert_int_equal(get16(e.sent + ENCAPSULATION_AT_TLV), ENCAPSULATION_REQUEST);
 }
 
 /* ---- Through the kernel ------------------------------------------------------------------------------------------ */
@@ -115,15 +115,15 @@ static void seal(void **state)
 #define PORT 10319 /* not that of PTP: something on this machine may have it */
 
 static struct channel c;
-static struct envelope peer;
-static struct sockaddr_in there = { .sin_family = AF_INET };
+static struct encapsulation peer;
+static struct sockaddr_in remote = { .sin_family = AF_INET };
 
 static int arrives(struct arrival *a)
 {
 	struct pollfd p = { .fd = c.at->fd, .events = POLLIN };
 
 	poll(&p, 1, 1000);
-	c.direct = KERNEL_CALL_IS_KNOWN && !c.direct; /* by both ways in turn */
+	c.direct = KERNEL_CALL_IS_KNOWN && !c.direct; /* directly and by libc alternately */
 	return stamp_receive(&c, a);
 }
 
@@ -131,12 +131,12 @@ static void send_as(int fd, const uint8_t *packet, size_t packet_bytes, size_t c
 {
 	uint8_t message[2048];
 
-	envelope_seal(&peer, packet, packet_bytes);
-	memcpy(message, peer.sent, ENVELOPE_BYTES);
-	memcpy(message + ENVELOPE_BYTES, packet, packet_bytes);
-	assert_int_equal(sendto(fd, message, ENVELOPE_BYTES + packet_bytes - cut, 0, (struct sockaddr *)&there,
-				sizeof(there)),
-			 ENVELOPE_BYTES + packet_bytes - cut);
+	encapsulation_seal(&peer, packet, packet_bytes);
+	memcpy(message, peer.sent, ENCAPSULATION_BYTES);
+	memcpy(message + ENCAPSULATION_BYTES, packet, packet_bytes);
+	assert_int_equal(sendto(fd, message, ENCAPSULATION_BYTES + packet_bytes - cut, 0, (struct sockaddr *)&remote,
+				sizeof(remote)),
+			 ENCAPSULATION_BYTES + packet_bytes - cut);
 }
 
 static void through_the_kernel(void **state)
@@ -161,10 +161,10 @@ static void through_the_kernel(void **state)
 	if (error == -EPERM)
 		skip();
 	assert_int_equal(error, 0);
-	assert_int_equal(c.lanes, 1);
-	there.sin_port = htons(PORT);
-	there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	envelope_prepare(&peer, PTP_SYNC, 127, false, (const uint8_t[8]){ 0 });
+	assert_int_equal(c.peer_sockets, 1);
+	remote.sin_port = htons(PORT);
+	remote.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	encapsulation_prepare(&peer, PTP_SYNC, 127, false, (const uint8_t[8]){ 0 });
 
 	send_as(fd, packet, sizeof(packet), 0);
 	assert_int_equal(arrives(&a), 1);
@@ -172,13 +172,13 @@ static void through_the_kernel(void **state)
 	assert_memory_equal(c.datagram, packet, sizeof(packet));
 	assert_false(a.truncated);
 	assert_int_equal(stamp_send(&c, c.datagram, a.bytes, 0, &a), 0);
-	assert_int_equal(recv(fd, answer, sizeof(answer), 0), ENVELOPE_BYTES + sizeof(packet));
-	assert_memory_equal(answer + ENVELOPE_BYTES, packet, sizeof(packet));
-	memcpy(peer.received, answer, ENVELOPE_BYTES);
-	assert_int_equal(envelope_open(&peer, ENVELOPE_BYTES + sizeof(packet)), sizeof(packet));
+	assert_int_equal(recv(fd, answer, sizeof(answer), 0), ENCAPSULATION_BYTES + sizeof(packet));
+	assert_memory_equal(answer + ENCAPSULATION_BYTES, packet, sizeof(packet));
+	memcpy(peer.received, answer, ENCAPSULATION_BYTES);
+	assert_int_equal(encapsulation_open(&peer, ENCAPSULATION_BYTES + sizeof(packet)), sizeof(packet));
 
 	/* Cut off: within the packet, within the message, and all of it. */
-	for (size_t cut = 2; cut <= ENVELOPE_BYTES + sizeof(packet); cut += 73) {
+	for (size_t cut = 2; cut <= ENCAPSULATION_BYTES + sizeof(packet); cut += 73) {
 		send_as(fd, packet, sizeof(packet), cut);
 		assert_int_equal(arrives(&a), 1);
 		assert_int_equal(a.bytes, 0);
@@ -187,7 +187,7 @@ static void through_the_kernel(void **state)
 	close(fd);
 }
 
-/* A ping socket is refused; another ping's reply comes as soon as there is a raw one. */
+/* A ping socket is refused; another program's ping reply arrives as soon as the raw socket exists. */
 static bool others_ping;
 
 int __wrap_socket(int domain, int type, int protocol)
@@ -203,7 +203,7 @@ int __wrap_socket(int domain, int type, int protocol)
 	if (!others_ping || fd < 0)
 		return fd;
 	theirs = __real_socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMP);
-	assert_int_equal(sendto(theirs, &reply, sizeof(reply), 0, (struct sockaddr *)&there, sizeof(there)),
+	assert_int_equal(sendto(theirs, &reply, sizeof(reply), 0, (struct sockaddr *)&remote, sizeof(remote)),
 			 sizeof(reply));
 	close(theirs);
 	return fd;
@@ -219,11 +219,11 @@ static void what_came_before_the_filter_of_a_raw_socket(void **state)
 	if (fd < 0)
 		skip();
 	close(fd);
-	there = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	remote = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	c = (struct channel)CHANNEL_CLOSED;
 	o = (struct options){ .transport = TRANSPORT_ICMP, .role = ROLE_EMIT, .stamp = SOURCE_USER, .ttl = 255,
 			      .dscp = -1, .priority = -1,
-			      .server.in = there };
+			      .server.in = remote };
 	others_ping = true;
 	error = socket_open(&c, &o, &lo);
 	if (!error)
@@ -232,7 +232,7 @@ static void what_came_before_the_filter_of_a_raw_socket(void **state)
 	assert_int_equal(error, 0);
 	assert_int_equal(c.transport->type, SOCK_RAW);
 	assert_memory_equal(&c.server, &o.server, sizeof(c.server));
-	assert_int_equal(recv(c.lane[0].fd, octets, sizeof(octets), MSG_DONTWAIT), -1);
+	assert_int_equal(recv(c.peer_socket[0].fd, octets, sizeof(octets), MSG_DONTWAIT), -1);
 	assert_int_equal(socket_count_strays(&c), 0);
 	socket_close(&c);
 }

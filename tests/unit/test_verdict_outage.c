@@ -140,7 +140,7 @@ static void a_link(void **state)
 	expect(verdict_look_link, 1, "", "the interface is gone");
 }
 
-static void a_link_that_does_not_tell(void **state)
+static void a_link_that_does_not_print(void **state)
 {
 	(void)state;
 	wire.after.error = -EIO;
@@ -187,7 +187,7 @@ int main(void)
 		cmocka_unit_test_setup(silence_of_a_short_run, set_up),
 		cmocka_unit_test_setup(slots, set_up),
 		cmocka_unit_test_setup(a_link, set_up),
-		cmocka_unit_test_setup(a_link_that_does_not_tell, set_up),
+		cmocka_unit_test_setup(a_link_that_does_not_print, set_up),
 		cmocka_unit_test_setup(another_nic_stamped, set_up),
 	};
 

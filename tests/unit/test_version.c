@@ -1,6 +1,6 @@
 /* build: sources= libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What --version shows: its first line for programs, the commit, and which optional parts there are. */
+/* --version: the first line for programs, the commit, and the optional libraries. */
 #define RANT_COMMIT "0123456789ab-dirty"
 #include "report/text/version.c"
 
@@ -8,7 +8,7 @@
 
 #include <fcntl.h>
 
-/* Writes to the file, which is opened for that; *text, if it is wanted, gets what is in it then. */
+/* Calls version_print() with this file as stdout; *text, unless NULL, gets the contents of the file. */
 static int print_to(const char *path, const char *hmac, const char *filter, const char *tree, char text[2048])
 {
 	int stdout_fd = dup(STDOUT_FILENO), fd = open(path, O_RDWR | O_TRUNC), error;
@@ -67,8 +67,8 @@ static void it_has_the_commit(void **state)
 	assert_string_equal(version_commit(), "0123456789ab-dirty");
 }
 
-/* What is here is asked of the library, and not of its header. */
-static void it_tells_what_it_was_built_with(void **state)
+/* The version on this host comes from the library, not from its header. */
+static void it_prints_what_it_was_built_with(void **state)
 {
 	char text[2048], line[128];
 
@@ -112,7 +112,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_begins_with_the_version),
 		cmocka_unit_test(it_has_the_commit),
-		cmocka_unit_test(it_tells_what_it_was_built_with),
+		cmocka_unit_test(it_prints_what_it_was_built_with),
 		cmocka_unit_test(each_part_is_here_or_not),
 		cmocka_unit_test(a_full_device_is_an_error),
 	};

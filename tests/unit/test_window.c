@@ -1,4 +1,4 @@
-/* build: wraps=stamp_send,stamp_receive,stamp_fetch,stamp_look,stamp_wait,clock_gettime,clock_nanosleep sources=tests/unit/fake_network.c,wire/timestamping.c,wire/lane.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/window*.c,measure/probe.c,measure/doze.c,measure/join.c,measure/reflect.c,measure/pace.c,measure/sample.c,measure/witness.c,measure/rules.c,measure/variation.c,measure/source_port.c,@result,measure/store.c,host/counters/pmc.c,host/process/memory.c,host/clock/clock*.c libs=-lm */
+/* build: wraps=stamp_send,stamp_receive,stamp_fetch,stamp_look,stamp_wait,clock_gettime,clock_nanosleep sources=tests/unit/fake_network.c,wire/timestamping.c,wire/peer_socket.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/window*.c,measure/probe.c,measure/idle_sleep.c,measure/join.c,measure/reflect.c,measure/pace.c,measure/sample.c,measure/tx_match.c,measure/rules.c,measure/ipdv.c,measure/source_port.c,@result,measure/run_buffers.c,host/counters/pmc.c,host/process/memory.c,host/clock/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The emitter with many probes in flight. */
 #include "measure/window.h"
@@ -33,18 +33,18 @@ static void each_has_its_own_times(void **state)
 
 static void check_what_is_lost(void **state, uint32_t ring)
 {
-	unsigned lost = 0, there = 0, late = 0, duplicate = 0;
+	unsigned lost = 0, remote = 0, late = 0, duplicate = 0;
 
 	network_setup(state);
 	sim.ring = ring;
-	/* What is late comes before the end. */
+	/* Late packets arrive before the end. */
 	sim.fate[2999].back_ns = TIMEOUT_NS - 500 * NS_PER_US;
 	for (unsigned i = 0; i < 2000; i++) {
 		struct fate_of *f = &sim.fate[i];
 
 		if (i % 37 == 5) {
-			f->there_ns = -1;
-			there++;
+			f->remote_ns = -1;
+			remote++;
 		} else if (i % 41 == 7) {
 			f->back_ns = -1;
 		} else if (i % 43 == 9) {
@@ -62,8 +62,8 @@ static void check_what_is_lost(void **state, uint32_t ring)
 	assert_int_equal(COUNT(lost), lost);
 	assert_int_equal(COUNT(late), late);
 	assert_int_equal(COUNT(duplicate), duplicate);
-	assert_int_equal(x.result.directions.lost_forward, there);
-	assert_int_equal(x.result.directions.lost_backward, lost - there - late);
+	assert_int_equal(x.result.directions.lost_forward, remote);
+	assert_int_equal(x.result.directions.lost_backward, lost - remote - late);
 	assert_int_equal(x.result.outages.count, 0);
 	assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]) + COUNT(follow_up[FOLLOW_UP_LOST]) +
 			 COUNT(follow_up[FOLLOW_UP_END]), 3000 - lost);
@@ -71,14 +71,14 @@ static void check_what_is_lost(void **state, uint32_t ring)
 	network_teardown(state);
 }
 
-/* Also where the ring is too small for what is sent within the timeout: sending waits. */
+/* Also if the ring is too small for the probes of a timeout: sending waits. */
 static void what_is_lost_is_counted(void **state)
 {
 	check_what_is_lost(state, 0);
 	check_what_is_lost(state, 256);
 }
 
-/* Its place in the ring was another's since. */
+/* Its ring entry was reused since. */
 static void what_comes_long_after_it_was_lost_is_late(void **state)
 {
 	(void)state;
@@ -96,14 +96,14 @@ static void what_comes_long_after_it_was_lost_is_late(void **state)
 	assert_int_equal(network_check_records(), 3000 - 20);
 }
 
-/* The ring is full of those, and the oldest one waits for T3. */
+/* The ring is full of those, and the oldest waits for T3. */
 static void a_ring_that_is_full(void **state)
 {
 	(void)state;
 	sim.ring = 128;
 	sim.fate[499].known_ns = -1;
 	for (unsigned i = 500; i < 900; i++)
-		sim.fate[i].there_ns = -1;
+		sim.fate[i].remote_ns = -1;
 	network_run();
 	assert_int_equal(COUNT(lost), 400);
 	assert_int_equal(network_check_records(), 2600);
@@ -120,7 +120,7 @@ static void a_stall_is_in_every_probe_that_it_covers(void **state)
 	options.timeout_ns = 100 * NS_PER_MS;
 	options.window = options.timeout_ns / slot_ns + 1;
 	for (int64_t i = 0; i < stall_ns / slot_ns; i++)
-		sim.fate[1000 + i].there_ns = stall_ns - i * slot_ns;
+		sim.fate[1000 + i].remote_ns = stall_ns - i * slot_ns;
 	network_run();
 	assert_int_equal(network_check_records(), 3000);
 	for (unsigned i = 0; i < 3000; i++) {
@@ -161,14 +161,14 @@ static void a_clock_that_is_set_moves_no_slot(void **state)
 	}
 }
 
-/* The window is full, then there is room again. */
+/* The window is full, then it has space again. */
 static void a_full_window_misses_slots(void **state)
 {
 	(void)state;
 	options.interval_ns = 100 * NS_PER_US;
 	options.window = 10;
 	for (unsigned i = 0; i < 10; i++)
-		sim.fate[100 + i].there_ns = 5 * NS_PER_MS;
+		sim.fate[100 + i].remote_ns = 5 * NS_PER_MS;
 	network_run();
 	assert_int_equal(network_check_records(), 3000);
 	assert_int_equal(x.window.reached, 10);
@@ -192,7 +192,7 @@ static void slots_that_are_missed_at_the_end(void **state)
 	assert_int_equal(counter_get(&x.pace.missed), counter_get(&x.pace.slots) - 2);
 }
 
-/* One lost probe is no reason to miss a slot, however small the window is. */
+/* A single lost probe never causes a missed slot, however small the window is. */
 static void a_small_window_by_the_clock(void **state)
 {
 	(void)state;
@@ -210,7 +210,7 @@ static void nobody_answers_for_a_while(void **state)
 	(void)state;
 	sim.ring = 256;
 	for (unsigned i = 500; i < 2900; i++)
-		sim.fate[i].there_ns = -1;
+		sim.fate[i].remote_ns = -1;
 	network_run();
 	assert_int_equal(network_check_records(), 3000 - 2400);
 	assert_int_equal(COUNT(lost), 2400);
@@ -220,8 +220,8 @@ static void nobody_answers_for_a_while(void **state)
 	assert_true(x.result.outages.total_ns < (2400 / 64 + 2) * TIMEOUT_NS);
 }
 
-/* By the clock, so that it is known how long: of any relation to --timeout, twice, and neither one lost probe nor a
- * few. */
+/* Scheduled, so that the duration is known: with any ratio to --timeout, twice, and with several lost
+ * probes. */
 static void outages_of_any_length(void **state)
 {
 	static const unsigned lengths[] = { 210, 300, 399, 401, 700, 1000 };
@@ -233,8 +233,8 @@ static void outages_of_any_length(void **state)
 		options.interval_ns = 50 * NS_PER_US;
 		options.window = 2000;
 		for (unsigned n = 0; n < lengths[i]; n++)
-			sim.fate[300 + n].there_ns = sim.fate[1600 + n].back_ns = -1;
-		sim.fate[100].there_ns = sim.fate[2900].there_ns = sim.fate[2901].there_ns = -1;
+			sim.fate[300 + n].remote_ns = sim.fate[1600 + n].back_ns = -1;
+		sim.fate[100].remote_ns = sim.fate[2900].remote_ns = sim.fate[2901].remote_ns = -1;
 		network_run();
 		assert_int_equal(COUNT(lost), 2 * lengths[i] + 3);
 		assert_int_equal(x.result.outages.count, 2);
@@ -245,7 +245,7 @@ static void outages_of_any_length(void **state)
 	network_setup(state);
 }
 
-/* The run is stopped before the timeout of those that had no answer. What was sent last may yet be answered. */
+/* The run is stopped before the timeout of unanswered probes. The last probes may still be answered. */
 static void an_outage_right_before_a_stop(void **state)
 {
 	(void)state;
@@ -254,7 +254,7 @@ static void an_outage_right_before_a_stop(void **state)
 	options.timeout_ns = 10 * NS_PER_S;
 	sim.stop_at = 1000;
 	for (unsigned n = 700; n < 950; n++)
-		sim.fate[n].there_ns = -1;
+		sim.fate[n].remote_ns = -1;
 	network_run();
 	assert_int_equal(COUNT(lost), 0);
 	assert_true(COUNT(unfinished) >= 250);
@@ -268,7 +268,7 @@ static void an_outage_of_a_whole_window(void **state)
 {
 	(void)state;
 	for (unsigned i = 500; i < 500 + 64; i++)
-		sim.fate[i].there_ns = -1;
+		sim.fate[i].remote_ns = -1;
 	network_run();
 	assert_int_equal(COUNT(lost), 64);
 	assert_int_equal(x.result.outages.count, 1);
@@ -280,14 +280,14 @@ static void nobody_answers_at_all(void **state)
 	(void)state;
 	options.count = 300;
 	for (unsigned i = 0; i < 300; i++)
-		sim.fate[i].there_ns = -1;
+		sim.fate[i].remote_ns = -1;
 	network_run();
 	assert_int_equal(COUNT(lost), 300);
 	assert_int_equal(COUNT(sent), 300);
 	assert_int_equal(x.result.outages.count, 1);
 }
 
-/* All that were lost come after all, more of them than a list of lost ones holds; each twice. */
+/* All lost probes are answered late, more than the list of lost probes holds; each twice. */
 static void all_that_were_lost_are_late(void **state)
 {
 	(void)state;
@@ -299,7 +299,7 @@ static void all_that_were_lost_are_late(void **state)
 		sim.fate[i].again_ns = 2000;
 	}
 	for (unsigned i = 2000; i < 3000; i++)
-		sim.fate[i] = (struct fate_of){ .there_ns = 3000, .back_ns = 4000, .stamp_ns = 200, .known_ns = 100 };
+		sim.fate[i] = (struct fate_of){ .remote_ns = 3000, .back_ns = 4000, .stamp_ns = 200, .known_ns = 100 };
 	options.count = 5000;
 	network_run();
 	assert_int_equal(COUNT(lost), 2000);
@@ -319,7 +319,7 @@ static void the_slots_of_a_nic_are_found(void **state)
 		network_by_nic();
 		options.timeout_ns = 100 * NS_PER_MS;
 		for (unsigned n = 0; n < PROBES; n++) {
-			sim.fate[n].there_ns = 100 * NS_PER_US;
+			sim.fate[n].remote_ns = 100 * NS_PER_US;
 			sim.fate[n].stamp_ns = 20 * NS_PER_US;
 		}
 		network_run();
@@ -331,7 +331,7 @@ static void the_slots_of_a_nic_are_found(void **state)
 	}
 }
 
-/* What came meanwhile waits in the queues of the socket: nothing of it is lost or missing. */
+/* Packets of that time wait in the socket's queues: none is lost or missing. */
 static void a_thread_without_a_cpu(void **state)
 {
 	for (int hardware = 0; hardware < 2; hardware++) {
@@ -341,7 +341,7 @@ static void a_thread_without_a_cpu(void **state)
 		if (hardware)
 			network_by_nic();
 		for (unsigned i = 0; i < PROBES; i++)
-			sim.fate[i].there_ns = sim.fate[i].stamp_ns = 100 * NS_PER_US;
+			sim.fate[i].remote_ns = sim.fate[i].stamp_ns = 100 * NS_PER_US;
 		network_run();
 		assert_int_equal(network_check_records(), 3000);
 		assert_int_equal(COUNT(lost) + COUNT(late) + COUNT(unstamped), 0);
@@ -352,7 +352,7 @@ static void a_thread_without_a_cpu(void **state)
 	}
 }
 
-/* Stamps are slow here, and none is taken for missing for that. */
+/* Timestamps are slow here, and none is taken as missing for that. */
 static void a_nic_with_slow_stamps(void **state)
 {
 	(void)state;
@@ -427,8 +427,8 @@ static void what_the_reflector_does_not_know(void **state)
 	assert_int_equal(COUNT(timed_bytes), 3000 * x.result.probe_bytes);
 }
 
-/* Its place in the ring was one's that was told. */
-static void what_was_not_told(void **state)
+/* Its ring entry was that of a reported probe. */
+static void what_was_not_reported(void **state)
 {
 	(void)state;
 	sim.ring = 256;
@@ -442,7 +442,7 @@ static void what_was_not_told(void **state)
 	assert_int_equal(COUNT(follow_up[FOLLOW_UP_LOST]), 5);
 }
 
-/* One reply comes after many that were sent later: what it tells is too late, and what they told of it is known. */
+/* A reply arrives after many later replies: its report is too late, and their report about it is known. */
 static void replies_out_of_order(void **state)
 {
 	(void)state;
@@ -463,7 +463,7 @@ static void replies_out_of_order(void **state)
 	assert_int_equal(COUNT(follow_up_late), 1);
 }
 
-/* At the end one waits for T3, and behind it one for its stamp: neither comes. */
+/* At the end a probe waits for T3, and a later probe for its timestamp: neither arrives. */
 static void nothing_more_comes_at_the_end(void **state)
 {
 	(void)state;
@@ -475,8 +475,8 @@ static void nothing_more_comes_at_the_end(void **state)
 	assert_int_equal(network_check_records(), 2999);
 }
 
-/* Its thread has not fetched the stamp when it makes the next reply, nor the ones after that; and of those that tell
- * some are lost. */
+/* Its thread has not fetched the timestamp when it builds the next reply, nor the following replies; and
+ * some of the reporting replies are lost. */
 static void one_of_several_follow_ups_is_enough(void **state)
 {
 	(void)state;
@@ -492,7 +492,7 @@ static void one_of_several_follow_ups_is_enough(void **state)
 	assert_int_equal(COUNT(follow_up_late), 0);
 }
 
-/* Of the probes that were reflected across the step only one that is sent after their replies shows it. */
+/* Of the probes reflected across the step only a probe sent after their replies shows it. */
 static void a_step_of_the_reflectors_clock(void **state)
 {
 	static const int64_t steps_ns[] = { -NS_PER_S, -700 * NS_PER_US, -15 * NS_PER_US, 15 * NS_PER_US,
@@ -503,7 +503,7 @@ static void a_step_of_the_reflectors_clock(void **state)
 		options.interval_ns = i % 3 ? 120 * NS_PER_US : 0;
 		sim.response_ns = NS_PER_MS;
 		sim.stepped_at_ns = BEGIN_NS + 20 * NS_PER_MS + network_chance(NS_PER_MS);
-		/* In the time of a round trip the clocks may part by more than the smallest step. */
+		/* In the time of a round trip the clocks may drift by more than the smallest step. */
 		if (i % 3 == 2) {
 			options.window = 512;
 			options.timeout_ns = NS_PER_S;
@@ -516,11 +516,11 @@ static void a_step_of_the_reflectors_clock(void **state)
 		for (unsigned n = 0; n < 3000; n++) {
 			const int64_t *at = record[n].time_ns;
 
-			if (record[n].source[THERE + REFLECT_T3_WIRE])
+			if (record[n].source[REMOTE + REFLECT_T3_WIRE])
 				assert_int_equal(record[n].latency_ns -
-						 (at[THERE + REFLECT_T3_WIRE] - at[THERE + REFLECT_T2_WIRE]), 7000);
+						 (at[REMOTE + REFLECT_T3_WIRE] - at[REMOTE + REFLECT_T2_WIRE]), 7000);
 		}
-		/* That small, it may be taken for stamps that contradict the others. */
+		/* Such a small step may be taken as timestamps that contradict the others. */
 		assert_int_equal(peer.jumps + (i % 3 == 2 ? peer.outliers : 0), 1);
 		assert_in_range(COUNT(follow_up[FOLLOW_UP_STEPPED]), 1, 3 * options.window);
 		assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]) + COUNT(follow_up[FOLLOW_UP_STEPPED]), 3000);
@@ -538,11 +538,11 @@ static void a_reflector_that_is_started_again(void **state)
 
 		network_setup(state);
 		options.interval_ns = i % 2 ? 50 * NS_PER_US : 0;
-		/* as fast as it goes no new probe leaves until the lost ones are given up */
+		/* without --interval no new probe leaves until the lost probes time out */
 		options.timeout_ns = NS_PER_MS;
 		sim.restart_at = from + away;
 		for (unsigned lost = from; lost < from + away; lost++)
-			sim.fate[lost].there_ns = -1;
+			sim.fate[lost].remote_ns = -1;
 		network_run();
 		network_check_records();
 		assert_int_equal(COUNT(lost), away);
@@ -566,7 +566,7 @@ static void a_plain_reflector(void **state)
 	assert_int_equal(COUNT(sent), 3000);
 }
 
-/* What is in flight then is unfinished after the patience, however long the timeout is. */
+/* Probes in flight then are unfinished after the drain timeout, however long the timeout is. */
 static void a_stop_in_the_middle(void **state)
 {
 	int64_t began_ns;
@@ -598,14 +598,15 @@ static void refused_sends_are_tried_again(void **state)
 	assert_int_equal(network_check_records(), 3000);
 }
 
-/* More packets have left by then: whose it is must be known, and who asked is the first of them. */
-static void an_id_that_is_told_late(void **state)
+/* More packets have left by then: the id's packet must be known, and the requesting packet is the first of
+ * them. */
+static void an_id_that_is_reported_late(void **state)
 {
 	static const int64_t ports[] = { 1, 8 };
 
 	for (unsigned i = 0; i < 2 * COUNT_OF(ports); i++) {
 		network_setup(state);
-		options.no_step_check = true; /* nothing else tells a stamp of another packet */
+		options.no_step_check = true; /* no other check detects the timestamp of another packet */
 		options.source_ports = ports[i / 2];
 		network_all_stamps_take(200 * NS_PER_US);
 		sim.ids_take_ns = 30 * NS_PER_US;
@@ -614,13 +615,13 @@ static void an_id_that_is_told_late(void **state)
 			sim.fate[n].refused = 1;
 		network_run();
 		assert_int_equal(network_check_records(), COUNT(recorded));
-		/* What came before its id was known has no stamp. */
+		/* Packets before the known id have no timestamp. */
 		assert_in_range(COUNT(recorded), i % 2 ? 1000 : 2000, 3000);
 		network_teardown(state);
 	}
 }
 
-/* What nothing can be sent in is as long as no answer comes. */
+/* A time in which nothing can be sent is an outage of that length. */
 static void refused_for_long(void **state)
 {
 	(void)state;
@@ -643,11 +644,12 @@ static void a_warmup(void **state)
 	assert_int_equal(record[0].seq, COUNT(warmup));
 	network_teardown(state);
 
-	/* What is lost is among the first hundred all the same; the duration counts from the first probe after them. */
+	/* Lost probes are among the first hundred all the same; the duration counts from the first probe
+	 * after them. */
 	network_setup(state);
 	options.warmup = 100;
 	for (unsigned i = 0; i < 50; i += 10)
-		sim.fate[i].there_ns = -1;
+		sim.fate[i].remote_ns = -1;
 	network_run();
 	assert_int_equal(COUNT(warmup), 95);
 	assert_int_equal(COUNT(lost), 5);
@@ -656,7 +658,7 @@ static void a_warmup(void **state)
 	assert_int_equal(record[0].seq, 100);
 }
 
-/* The NIC has one place, and its stamps are slow: only the probes that are stamped wait for it. */
+/* The NIC has a single slot, and its timestamps are slow: only timestamped probes wait for it. */
 static void load_beside_what_is_stamped(void **state)
 {
 	static const int64_t ports[] = { 1, 8 };
@@ -720,7 +722,7 @@ int main(void)
 			TEST(what_comes_long_after_it_was_lost_is_late), TEST(a_ring_that_is_full),
 		TEST(slots_that_are_missed_at_the_end), TEST(a_small_window_by_the_clock),
 		cmocka_unit_test(a_thread_without_a_cpu), TEST(a_nic_with_slow_stamps),
-		TEST(a_nic_that_takes_any_number), TEST(what_was_not_told), TEST(replies_out_of_order),
+		TEST(a_nic_that_takes_any_number), TEST(what_was_not_reported), TEST(replies_out_of_order),
 		TEST(a_stall_is_in_every_probe_that_it_covers),
 		TEST(a_full_window_misses_slots), cmocka_unit_test(a_clock_that_is_set_moves_no_slot),
 		TEST(nobody_answers_for_a_while), TEST(outages_of_any_length), TEST(an_outage_right_before_a_stop),
@@ -731,7 +733,8 @@ int main(void)
 		TEST(one_of_several_follow_ups_is_enough),
 		cmocka_unit_test(a_step_of_the_reflectors_clock), cmocka_unit_test(a_reflector_that_is_started_again),
 		TEST(a_plain_reflector), TEST(a_stop_in_the_middle),
-		TEST(refused_sends_are_tried_again), cmocka_unit_test(an_id_that_is_told_late), TEST(refused_for_long),
+		TEST(refused_sends_are_tried_again), cmocka_unit_test(an_id_that_is_reported_late),
+			TEST(refused_for_long),
 		TEST(a_warmup), TEST(what_is_late_at_the_end), cmocka_unit_test(load_beside_what_is_stamped),
 		TEST(load_does_not_wait_for_stamps),
 	};

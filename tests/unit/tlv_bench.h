@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What test_tlv.c and test_tlv_rant.c share, beside packet_bench.h: what probes ask, a full answer, TLVs there and
- * back. */
+/* Shared by test_tlv.c and test_tlv_rant.c, besides packet_bench.h: requests of probes, a full answer, TLVs
+ * in both directions. */
 #ifndef TLV_BENCH_H
 #define TLV_BENCH_H
 
@@ -22,7 +22,7 @@ static const struct packet_departure departures[] = {
 	{ 7, PACKET_METHOD_HARDWARE, VECTOR_T1_NS }, { 5, PACKET_METHOD_SOFTWARE, VECTOR_T1_NS - 5 * NS_PER_US },
 };
 
-/* What rows are answered with. */
+/* Answers of the rows. */
 static const struct answer full_answer = {
 	.seq = 2, .t2_ns = 1, .t3_ns = 2, .ttl = 64,
 	.t2_method = PACKET_METHOD_HARDWARE, .t3_method = PACKET_METHOD_SOFTWARE, .sync_source = 5,
@@ -68,7 +68,7 @@ static inline void check_tlvs(const struct tlv_row *row)
 		fail_msg("TLVs: %s", row->name);
 }
 
-/* Reads V2 with these TLVs behind it. */
+/* Reads V2 with these TLVs after it. */
 static inline struct reply read_with(const char *tlvs)
 {
 	uint8_t packet[STAMP_BASE_BYTES + TLVS_MAX_BYTES];

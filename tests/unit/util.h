@@ -108,14 +108,14 @@ static inline size_t util_capture_end(struct util_capture *c, char *text, size_t
 /* ---- Octets ------------------------------------------------------------------------------------------------------ */
 
 /* "00 01ff" to octets; spaces are skipped. Returns how many. */
-static inline size_t util_hex(uint8_t *to, size_t room, const char *text)
+static inline size_t util_hex(uint8_t *to, size_t space, const char *text)
 {
 	size_t n = 0;
 	int used;
 	unsigned octet;
 
 	while (sscanf(text, " %2x%n", &octet, &used) == 1) {
-		assert_true(n < room);
+		assert_true(n < space);
 		to[n++] = (uint8_t)octet;
 		text += used;
 	}
