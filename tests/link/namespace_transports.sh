@@ -226,7 +226,7 @@ beside() {
 	[ -z "$4" ] || { one_line e && check "e.err ~ $4"; }
 	verdict
 }
-refused="ptp4l \\([0-9]+\\) uses this domain on interface '$link_e', .*: give another --ptp-domain at both ends\$"
+refused="ptp4l \\([0-9]+\\) uses this domain on interface '$link_e' .*: give another --ptp-domain at both ends\$"
 beside 'a ptp4l of the same domain is refused' "-i $link_e --domainNumber=127" 1 "$refused" ''
 beside 'a ptp4l of the same domain, by its file' "-f $work/ptp4l.conf" 1 "$refused" '--ptp-domain 44' 44
 beside 'a ptp4l of another domain is not' "-i $link_e" 0 '' ''
