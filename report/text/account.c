@@ -294,7 +294,7 @@ static void write_shares(FILE *out, const struct result *result)
 	if (d->reported)
 		fprintf(out, " (%s%.3f %% forward, %s%.3f %% backward)", least, percent * (double)d->lost_forward, least,
 			percent * (double)d->lost_backward);
-	fprintf(out, ", %.3f %% answered late, %.3f %% again\n", percent * (double)counter_get(&a->late),
+	fprintf(out, ", %.3f %% late, %.3f %% duplicated\n", percent * (double)counter_get(&a->late),
 		percent * (double)counter_get(&a->duplicate));
 }
 

@@ -144,7 +144,7 @@ traffic_template() {
 	for name in 'To there ' 'From there'; do
 		echo "^  $name ?:  [0-9]+ octets in [0-9]+ packets, [0-9]+\\.[0-9] packets/s, [0-9]+ bit/s\$"
 	done
-	echo '^  Of all probes:  [0-9.]+ % lost( \((>= )?[0-9.]+ % forward, (>= )?[0-9.]+ % backward\))?, [0-9.]+ % answered late, [0-9.]+ % again$'
+	echo '^  Of all probes:  [0-9.]+ % lost( \((>= )?[0-9.]+ % forward, (>= )?[0-9.]+ % backward\))?, [0-9.]+ % late, [0-9.]+ % duplicated$'
 }
 
 missing_template() {
