@@ -106,6 +106,7 @@ struct answer {
 	/* the session table is full, so there is no session; `seq` is the request's number (RFC 8762
 	 * section 4) */
 	bool stateless;
+	uint32_t poll_gap_ns; /* the receipt TLV: see struct sample */
 	/* The second rant TLV: known departures of the last replies, newest first. The reply reports as
 	 * many as the request asks for. */
 	uint8_t follow_ups; /* at most FOLLOW_UPS_MAX */
@@ -147,6 +148,7 @@ struct reply {
 	bool tlv_unrecognized, tlv_malformed; /* a TLV was returned with U, with M or a wrong length */
 	bool tlv_integrity; /* I flag set, or the HMAC TLV is wrong or missing: no TLV was used */
 	int64_t t2_user_ns, software_bound_ns; /* see struct answer */
+	uint32_t poll_gap_ns; /* 0: not reported */
 	uint8_t follow_ups; /* valid entries of follow_up[], newest first; the rest is undefined */
 	struct packet_departure follow_up[FOLLOW_UPS_MAX];
 };

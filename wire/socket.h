@@ -53,6 +53,7 @@ struct peer_socket {
 	/* CLOCK_MONOTONIC reading before the socket was last seen empty; datagrams received, in all and up
 	 * to the last detected step of the system clock. */
 	int64_t empty_ns;
+	int64_t empty_ticks; /* the same by the clock of the poll gaps, more exactly; 0: not seen empty yet */
 	uint64_t received, set_received;
 	uint64_t looked; /* listening socket: `received` at the last check of which sockets are in use */
 	/* listening socket: address and port that per-peer sockets are bound to; on Ethernet, of this

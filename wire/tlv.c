@@ -135,6 +135,7 @@ static const struct tlv_rule {
 			     TLV_RANT_MAGIC_BYTES + FOLLOW_UPS_MAX * TLV_RANT_DEPARTURE_BYTES,
 			     tlv_rant_answer_follow_ups,
 			     tlv_rant_read_follow_ups },
+	[TLV_RECEIPT] = { TLV_RECEIPT_BYTES, TLV_RECEIPT_MOST_BYTES, tlv_rant_answer_receipt, tlv_rant_read_receipt },
 };
 
 /* Replaces the row of a type with several permitted Lengths if the Length is none of them: always
@@ -230,6 +231,8 @@ static size_t bytes_before_hmac(const struct packet_plan *plan)
 		bytes += TLV_HEADER_BYTES + TLV_RANT_BYTES;
 	if (plan->follow_ups)
 		bytes += TLV_HEADER_BYTES + tlv_rant_follow_ups_bytes(plan->follow_ups);
+	if (plan->software && plan->t2_user)
+		bytes += TLV_HEADER_BYTES + TLV_RECEIPT_BYTES;
 	if (plan->class_of_service)
 		bytes += TLV_HEADER_BYTES + CLASS_OF_SERVICE_BYTES;
 	return bytes;
@@ -280,7 +283,9 @@ void tlv_prepare(uint8_t *p, const uint8_t *end, const struct packet_plan *plan)
 	if (plan->software)
 		tlv_rant_ask(put_tlv(&p, TLV_RANT, TLV_RANT_BYTES), plan);
 	if (plan->follow_ups)
-		tlv_rant_ask_follow_ups(put_tlv(&p, TLV_FOLLOW_UPS, tlv_rant_follow_ups_bytes(plan->follow_ups)));
+		tlv_rant_ask_by_magic(put_tlv(&p, TLV_FOLLOW_UPS, tlv_rant_follow_ups_bytes(plan->follow_ups)));
+	if (plan->software && plan->t2_user)
+		tlv_rant_ask_by_magic(put_tlv(&p, TLV_RECEIPT, TLV_RECEIPT_BYTES));
 	if (plan->class_of_service)
 		*put_tlv(&p, TLV_CLASS_OF_SERVICE, CLASS_OF_SERVICE_BYTES) = (uint8_t)(plan->dscp << 2);
 	if (plan->key && p != start)

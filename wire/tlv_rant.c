@@ -65,14 +65,19 @@ void tlv_rant_read(const uint8_t *value, bool ptp, struct reply *r)
 
 /* ---- Type 241: departures of the last replies -------------------------------------------------------------------- */
 
-/* docs/protocol.md: magic; then for each reply its number, method, 3 zero octets, time. The Length, already
- * validated, is in the two octets before the value. */
-INLINE unsigned departures_of(const uint8_t *value)
+/* The Length, already validated, is in the two octets before the value. */
+INLINE unsigned length_of(const uint8_t *value)
 {
-	return (get16(value - 2) - TLV_RANT_MAGIC_BYTES) / TLV_RANT_DEPARTURE_BYTES;
+	return get16(value - 2);
 }
 
-void tlv_rant_ask_follow_ups(uint8_t *value)
+/* docs/protocol.md: magic; then for each reply its number, method, 3 zero octets, time. */
+INLINE unsigned departures_of(const uint8_t *value)
+{
+	return (length_of(value) - TLV_RANT_MAGIC_BYTES) / TLV_RANT_DEPARTURE_BYTES;
+}
+
+void tlv_rant_ask_by_magic(uint8_t *value)
 {
 	memcpy(value, TLV_RANT_MAGIC, TLV_RANT_MAGIC_BYTES);
 }
@@ -108,4 +113,19 @@ void tlv_rant_read_follow_ups(const uint8_t *value, bool ptp, struct reply *r)
 		r->follow_up[r->follow_ups++] = (struct packet_departure){ .seq = get32(p), .method = method,
 									   .ns = get_ns(p + 8, ptp) };
 	}
+}
+
+/* ---- Type 242: how the request was received ---------------------------------------------------------------------- */
+
+bool tlv_rant_answer_receipt(uint8_t *value, const struct tlv_answering *with)
+{
+	memset(value + TLV_RANT_MAGIC_BYTES, 0, length_of(value) - TLV_RANT_MAGIC_BYTES);
+	put32(value + TLV_RANT_MAGIC_BYTES, with->a->poll_gap_ns);
+	return true;
+}
+
+void tlv_rant_read_receipt(const uint8_t *value, bool ptp, struct reply *r)
+{
+	(void)ptp;
+	r->poll_gap_ns = get32(value + TLV_RANT_MAGIC_BYTES);
 }

@@ -10,6 +10,9 @@
 #define TLV_RANT 240 /* of the experimental range, RFC 8972 section 5.1 */
 #define TLV_RANT_BYTES 20
 #define TLV_FOLLOW_UPS 241
+#define TLV_RECEIPT 242
+#define TLV_RECEIPT_BYTES 8 /* of this version; a later one may append fields, which this one clears */
+#define TLV_RECEIPT_MOST_BYTES 64
 #define TLV_RANT_MAGIC "RANT" /* the Value begins with it; else the TLV belongs to another experiment */
 #define TLV_RANT_MAGIC_BYTES 4
 #define TLV_RANT_DEPARTURE_BYTES 16
@@ -34,9 +37,9 @@ static inline size_t tlv_rant_follow_ups_bytes(unsigned follow_ups)
 	return TLV_RANT_MAGIC_BYTES + follow_ups * TLV_RANT_DEPARTURE_BYTES;
 }
 
-/* Fills a zeroed value with the request of a probe of this plan: type 240, and type 241. */
+/* Fills a zeroed value with the request of a probe of this plan: type 240, and types 241 and 242. */
 void tlv_rant_ask(uint8_t *value, const struct packet_plan *plan);
-void tlv_rant_ask_follow_ups(uint8_t *value);
+void tlv_rant_ask_by_magic(uint8_t *value);
 
 /* Stores the requests of a rant TLV in *r. */
 static inline void tlv_rant_read_wishes(uint8_t type, const uint8_t *value, struct request *r)
@@ -44,16 +47,18 @@ static inline void tlv_rant_read_wishes(uint8_t type, const uint8_t *value, stru
 	r->is_rant = true;
 	if (type == TLV_RANT)
 		r->wants_t2_user |= value[4] & TLV_RANT_T2_USER;
-	else
+	else if (type == TLV_FOLLOW_UPS)
 		r->wants_follow_ups = true;
 }
 
-/* Turn the value of a request into its answer. Always true: both types can be answered. */
+/* Turn the value of a request into its answer. Always true: all types can be answered. */
 bool tlv_rant_answer(uint8_t *value, const struct tlv_answering *with);
 bool tlv_rant_answer_follow_ups(uint8_t *value, const struct tlv_answering *with);
+bool tlv_rant_answer_receipt(uint8_t *value, const struct tlv_answering *with);
 
 /* Copy the value of a reply's TLV into *r. */
 void tlv_rant_read(const uint8_t *value, bool ptp, struct reply *r);
 void tlv_rant_read_follow_ups(const uint8_t *value, bool ptp, struct reply *r);
+void tlv_rant_read_receipt(const uint8_t *value, bool ptp, struct reply *r);
 
 #endif

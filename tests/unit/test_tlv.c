@@ -79,7 +79,7 @@ static const struct plan_row plan_rows[] = {
 	{ { 0 }, "", 0 },
 	{ { .stages = true }, ASK_STAGES, 28 },
 	{ { .software = true }, ASK_SOFTWARE, 24 },
-	{ { .software = true, .t2_user = true }, ASK_T2_USER, 24 },
+	{ { .software = true, .t2_user = true }, ASK_T2_USER ASK_RECEIPT, 36 },
 	{ { .t2_user = true }, "", 0 },
 	{ { .class_of_service = true, .dscp = 46 }, ASK_CLASS_46, 8 },
 	{ { .dscp = 46 }, "", 0 },
@@ -329,7 +329,8 @@ static void wishes_are_seen(void **state)
 		{ "follow-ups without the magic", "80f10014 52414e55" ENTRY_0, false, false, false },
 		{ "follow-ups, 1 too long", "80f10015 52414e54" ENTRY_0 "00" ASK_CLASS_46, false, false, false },
 		{ "follow-ups, nothing but the magic", "80f10004 52414e54", false, false, false },
-		{ "of the next type", "80f20014 52414e54" ENTRY_0, false, false, false },
+		{ "how the request was received", ASK_RECEIPT, false, false, false },
+		{ "of the next type", "80f30014 52414e54" ENTRY_0, false, false, false },
 	};
 
 	(void)state;

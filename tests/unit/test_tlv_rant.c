@@ -54,6 +54,13 @@ static void no_departures(struct answer *a)
 	a->follow_up = NULL;
 }
 
+static void no_gap(struct answer *a)
+{
+	a->poll_gap_ns = 0;
+}
+
+#define ANSWERED_RECEIPT "00f20008 52414e54 0004a90b"
+#define ASK_RECEIPT_UNKNOWN "00f20008 52414e54 00000000"
 #define ENTRY_7 "00000007 01000000 e8fe6f801f9add37"
 #define ENTRY_5 "00000005 02000000 e8fe6f801f9a8954"
 #define ANSWERED_FOLLOW_UPS "00f10034 52414e54" ENTRY_7 ENTRY_5 ENTRY_0
@@ -127,6 +134,20 @@ static const struct tlv_row rows[] = {
 	  .reply = "80f10005 52414e55 00" },
 	{ .name = "no follow-ups of ours, too short for a magic", .request = "80f10003 52414e",
 	  .reply = "80f10003 52414e" },
+	/* Our third. */
+	{ .name = "receipt", .request = ASK_RECEIPT, .reply = ANSWERED_RECEIPT },
+	{ .name = "receipt, content is ignored", .request = "80f20008 52414e54 a1a2a3a4", .reply = ANSWERED_RECEIPT },
+	{ .name = "receipt, not known", .request = ASK_RECEIPT, .reply = ASK_RECEIPT_UNKNOWN, .adjust = no_gap },
+	{ .name = "receipt, with fields of a later version", .request = "80f2000c 52414e54 00000000 a1a2a3a4",
+	  .reply = "00f2000c 52414e54 0004a90b 00000000" },
+	{ .name = "receipt, 1 too short", .request = "80f20007 52414e54 000000", .reply = "40f20007 52414e54 000000",
+	  .malformed = true },
+	{ .name = "receipt, too long", .request = "80f20044 52414e54" ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0,
+	  .reply = "40f20044 52414e54" ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0, .malformed = true },
+	{ .name = "receipt, cut off", .request = "80f20008 52414e54 0000", .reply = "40f20008 52414e54 0000",
+	  .malformed = true },
+	{ .name = "no receipt of ours", .request = "80f20008 52414e55 00000000",
+	  .reply = "80f20008 52414e55 00000000" },
 };
 
 static void ours_are_answered(void **state)
@@ -183,6 +204,23 @@ static void our_own_is_read(void **state)
 	assert_nothing_reported(&r);
 }
 
+static void our_receipt_is_read(void **state)
+{
+	struct reply r = read_with(ANSWERED_RECEIPT);
+
+	(void)state;
+	assert_int_equal(r.poll_gap_ns, 305419);
+	r = read_with("00f2000c 52414e54 ffffffff 12345678");
+	assert_int_equal(r.poll_gap_ns, UINT32_MAX);
+	/* Returned by a peer that does not know it, of another experiment, malformed. */
+	r = read_with("80f20008 52414e54 0004a90b");
+	assert_int_equal(r.poll_gap_ns, 0);
+	r = read_with("00f20008 52414e55 0004a90b");
+	assert_int_equal(r.poll_gap_ns, 0);
+	r = read_with("00f20007 52414e54 0004a9");
+	assert_true(r.tlv_malformed && !r.poll_gap_ns);
+}
+
 static void assert_departure(const struct packet_departure *d, uint32_t seq, uint8_t method, int64_t ns)
 {
 	assert_int_equal(d->seq, seq);
@@ -237,7 +275,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ours_are_answered),
-		cmocka_unit_test(our_own_is_read),
+		cmocka_unit_test(our_own_is_read), cmocka_unit_test(our_receipt_is_read),
 		cmocka_unit_test(our_follow_ups_are_read),
 	};
 

@@ -12,6 +12,7 @@
 #define ASK_STAGES "80030004 00000000 80070010 00000000 000000000000000000000000"
 #define ASK_SOFTWARE "80f00014 52414e54 00000000000000000000000000000000"
 #define ASK_T2_USER "80f00014 52414e54 80000000000000000000000000000000"
+#define ASK_RECEIPT "80f20008 52414e54 00000000"
 #define ASK_CLASS_46 "80040004 b8000000"
 #define ENTRY_0 "00000000 00000000 0000000000000000"
 #define ASK_FOLLOW_UPS_1 "80f10014 52414e54" ENTRY_0
@@ -30,7 +31,7 @@ static const struct answer full_answer = {
 	.received = 0x01020304, .sent = 0x05060708,
 	.follow_up_seq = 1, .follow_up_ns = VECTOR_T1_NS - 5 * NS_PER_US, .follow_up_method = PACKET_METHOD_HARDWARE,
 	.wire_source = SOURCE_HARDWARE, .t2_user_known = true, .t2_user_ns = VECTOR_T1_NS,
-	.software_bound_ns = 0x11223344,
+	.software_bound_ns = 0x11223344, .poll_gap_ns = 305419,
 	.follow_ups = COUNT_OF(departures), .follow_up = departures,
 };
 
