@@ -377,6 +377,7 @@ static int open_all(struct run *r)
 	    plan_sessions(r->exchange.sessions, o) || startup_watchdog_on("comparing the clocks"))
 		return -1;
 	open_exchange(r);
+	poll_clock_open(&r->exchange.poll_clock);
 	open_clocks(r);
 	if (startup_watchdog_on("opening the output files") ||
 	    outputs_open(&r->outputs, &r->report, &r->run_buffers.log) ||
@@ -488,6 +489,8 @@ static enum status conclude(struct run *r)
 	finish(r);
 	error |= outputs_end_beside(&r->outputs);
 	note_tracing(r);
+	if (!poll_clock_agrees(&r->exchange.poll_clock))
+		r->exchange.result.poll_gaps = (struct poll_gaps){ 0 };
 	run_buffers_finish(&r->run_buffers, &r->exchange); /* in place: no thread copies the histogram any more */
 	steadiness_find(&r->exchange.result.level_changes, &r->outputs.reported.levels);
 	reach_verdict(r);

@@ -138,6 +138,9 @@ enum follow_up {
 /* A reflector uses only the first half, up to time_ns[THERE], and the plain log stores only that. */
 struct sample {
 	uint32_t seq; /* sequence number of the probe, as on the wire */
+	/* At the receipt of this packet: time since this host's program last found the socket empty; and the same of the
+	 * reflector, as the reply reports it. UINT32_MAX: that or more; 0: not known. */
+	uint32_t poll_gap_ns, remote_poll_gap_ns;
 	uint8_t source[ALL_TIMES]; /* enum source */
 	uint8_t follow_up; /* enum follow_up */
 	/* The reply reports that user times and timestamps of the reflector are from the same timebase; or are not. */

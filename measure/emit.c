@@ -22,6 +22,7 @@ INLINE bool take_reply(struct exchange *x, struct flight *f, bool answered)
 		return false;
 	}
 	probe_note_answer(x, f);
+	exchange_end_gaps(x, r->sender_seq);
 	x->emit.highest_answered = r->sender_seq;
 	x->emit.undigested = f;
 	if (x->emit.digest_at_once)
@@ -64,7 +65,15 @@ INLINE struct flight *emit_probe(struct exchange *x)
 {
 	if (x->emit.joining == verb_flight_of(x, x->next_key))
 		end_wait(x);
-	return probe_send(x);
+	/* The reply cannot be in the socket before its probe is sent. */
+	x->channel->at->empty_ticks = x->polled_ticks;
+
+	struct flight *f = probe_send(x);
+
+	exchange_note_poll(x);
+	exchange_begin_gaps(x, true);
+	exchange_record_gap(x);
+	return f;
 }
 
 #define NOT_YET INT64_MIN
@@ -126,7 +135,7 @@ INLINE enum wait emit_await(struct exchange *x, struct flight *f, bool *answered
 		if (wait != WAIT_ANSWERED)
 			return wait;
 		if (*answered && !got && x->now_ns - since_ns > STAMP_SPIN_NS)
-			stamp_wait(x->channel, false, STAMP_SLEEP_NS);
+			verb_wait(x, false);
 	}
 }
 
@@ -206,8 +215,10 @@ void emit_run(struct exchange *x)
 		f->counted = counted;
 		if (f->state == FLIGHT_WAITING)
 			emit_give_up(x, f);
-		if (!answered)
+		if (!answered) {
 			probe_remember_lost(x, f->sample.seq);
+			exchange_end_gaps(x, f->sample.seq);
+		}
 		if (wait == WAIT_CUT_SHORT) {
 			counter_add(&x->result.account.unfinished, 1);
 		} else if (!answered) {
@@ -222,6 +233,7 @@ void emit_run(struct exchange *x)
 				join_keep(x, f);
 		}
 	}
+	exchange_record_gap(x);
 	probe_end_slots(x);
 	outage_last(&x->result.outages, x->now_ns);
 	emit_close(x);

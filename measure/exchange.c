@@ -102,6 +102,7 @@ void exchange_run(struct exchange *x)
 				 .random = (uint64_t)o->seed };
 	if (o->interval_ns)
 		pace_begin(&x->pace, clock_read_ns(CLOCK_MONOTONIC));
+	x->polled_ticks = poll_clock_read(&x->poll_clock);
 	if (x->window.most)
 		window_run(x);
 	else if (o->role == ROLE_EMIT)

@@ -10,6 +10,7 @@
 #include "measure/idle_sleep_state.h"
 #include "measure/flight.h"
 #include "measure/pace.h"
+#include "measure/poll_clock.h"
 #include "measure/source_port.h"
 #include "measure/ipdv.h"
 #include "measure/window.h"
@@ -128,6 +129,14 @@ struct exchange {
 	uint32_t oldest_key;
 	struct arrival arrival;
 	int64_t arrival_user_ns;
+	/* Of poll_clock: end of the last poll of a socket, of the last send, or of a sleep; the last poll gap, and the
+	 * longest before it since an exchange began or ended. */
+	struct poll_clock poll_clock;
+	int64_t polled_ticks, last_gap_ticks, longest_gap_ticks;
+	/* The longest gap of the exchange that ended last, which is recorded after the next send; 0: none. */
+	int64_t ended_gap_ticks;
+	uint32_t ended_gap_seq;
+	uint32_t poll_gap_ns; /* of the last received packet: see struct sample */
 	/* Rings by sequence number, mask + 1 entries: the arrays below, or with a window the caller's
 	 * memory. */
 	struct flight *flight;
@@ -171,6 +180,56 @@ static inline void exchange_read_now(struct exchange *x)
 	x->now_ns = clock_read_ns(CLOCK_MONOTONIC);
 	if (x->now_ns - since_ns >= STALL_NS && x->measuring)
 		outage_add(&x->result.stalls, since_ns, x->now_ns);
+}
+
+/* Hot. After a sleep or a hook command, which are neither stalls nor poll gaps. */
+static inline void exchange_note_rest(struct exchange *x)
+{
+	x->rested_ns = clock_read_ns(CLOCK_MONOTONIC);
+	x->polled_ticks = poll_clock_read(&x->poll_clock);
+}
+
+/* Hot. After each poll and each send: the time since the last call is a poll gap, in which this thread could not notice
+ * a packet. */
+static inline void exchange_note_poll(struct exchange *x)
+{
+	const int64_t before_ticks = x->polled_ticks;
+
+	if (x->last_gap_ticks > x->longest_gap_ticks)
+		x->longest_gap_ticks = x->last_gap_ticks;
+	x->polled_ticks = poll_clock_read(&x->poll_clock);
+	x->last_gap_ticks = x->polled_ticks - before_ticks;
+}
+
+/* Hot. An exchange begins: the gaps until here were between exchanges, the last one only with with_last. */
+static inline void exchange_begin_gaps(struct exchange *x, bool with_last)
+{
+	const bool last = with_last && x->last_gap_ticks > x->longest_gap_ticks;
+
+	if (x->measuring)
+		poll_gaps_add_between(&x->result.poll_gaps,
+				      poll_clock_ns(&x->poll_clock, last ? x->last_gap_ticks : x->longest_gap_ticks),
+				      x->now_ns);
+	x->longest_gap_ticks = 0;
+	if (with_last)
+		x->last_gap_ticks = 0;
+}
+
+/* Hot. An exchange ends: keeps its longest gap for exchange_record_gap(). */
+static inline void exchange_end_gaps(struct exchange *x, uint32_t seq)
+{
+	x->ended_gap_ticks = x->last_gap_ticks > x->longest_gap_ticks ? x->last_gap_ticks : x->longest_gap_ticks;
+	x->ended_gap_seq = seq;
+	x->last_gap_ticks = x->longest_gap_ticks = 0;
+}
+
+/* Hot. After the next send, where it delays no probe. */
+static inline void exchange_record_gap(struct exchange *x)
+{
+	if (x->measuring && x->ended_gap_ticks > 0 && x->result.poll_gaps.within)
+		histogram_add(x->result.poll_gaps.within, poll_clock_ns(&x->poll_clock, x->ended_gap_ticks),
+			      x->ended_gap_seq);
+	x->ended_gap_ticks = 0;
 }
 
 /* For runs without a relation of the clocks: user-space times stay on CLOCK_REALTIME, and stages between

@@ -60,7 +60,7 @@ bool idle_sleep(struct exchange *x)
 	atomic_store_explicit(&x->result.asleep, true, memory_order_relaxed);
 	const bool woken = stamp_wait(c, true, limit_ns(x));
 
-	x->rested_ns = clock_read_ns(CLOCK_MONOTONIC);
+	exchange_note_rest(x);
 	if (woken) {
 		atomic_store_explicit(&x->result.asleep, false, memory_order_relaxed);
 		x->reflect.idle_sleep_state.woken = true;

@@ -258,6 +258,7 @@ INLINE void note_remote(struct exchange *x, struct flight *f, const struct reply
 		x->emit.era_ns = s->time_ns[REMOTE + REFLECT_T2_WIRE] - HALF_ERA_NS;
 	s->time_ns[REMOTE + REFLECT_T3_USER] = in_era(x, r->t3_ns);
 	s->source[REMOTE + REFLECT_T3_USER] = r->t3_known ? SOURCE_USER : SOURCE_NONE;
+	s->remote_poll_gap_ns = r->poll_gap_ns;
 	s->alike = r->software_reported ? r->software_bound_ns >= 0 : r->t2_method == r->t3_method;
 	if (!r->software_reported)
 		return;

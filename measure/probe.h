@@ -125,6 +125,7 @@ INLINE bool probe_sleep(struct exchange *x)
 	if (o->pacing == PACING_SPIN || !pace_sleep(&x->pace, o->pacing == PACING_HYBRID, x->now_ns, end_ns))
 		return false;
 	x->rested_ns = x->pace.slept_until_ns;
+	x->polled_ticks = poll_clock_read(&x->poll_clock);
 	return true;
 }
 

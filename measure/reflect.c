@@ -118,6 +118,7 @@ INLINE size_t make_reply(struct exchange *x, struct flight *f, struct session *s
 		.discarded = session->discarded,
 		.discard_reasons = discard_reasons(x, session),
 		.stateless = session->stateless,
+		.poll_gap_ns = s->poll_gap_ns,
 	};
 
 	/* The program's time replaces a missing timestamp, on the same timebase. */
@@ -267,7 +268,7 @@ INLINE void note_start(struct exchange *x, struct flight *f)
 		x->measuring = true;
 		if (x->on_start)
 			x->on_start(x->context);
-		x->rested_ns = clock_read_ns(CLOCK_MONOTONIC);
+		exchange_note_rest(x);
 	}
 }
 
@@ -289,6 +290,7 @@ INLINE void reflect_answer(struct exchange *x)
 	enum order order = session_note(session, r->seq);
 	x->reflect.emitters_probes += x->reflect.request.is_rant || session->requests >= ONCE_PROBES;
 
+	exchange_begin_gaps(x, false);
 	f->sample.seq = r->seq;
 	f->warmup = x->warmup_left > 0;
 	verb_note_arrival(x, &f->sample, REFLECT_T2_WIRE, REFLECT_T2_USER);
@@ -302,6 +304,8 @@ INLINE void reflect_answer(struct exchange *x)
 		session->discard_reasons |= DISCARD_REFUSED;
 		return;
 	}
+	exchange_note_poll(x);
+	exchange_end_gaps(x, r->seq);
 	note_reply(x, session, f);
 	note_base(x, f, from);
 	counter_add(&a->stateless, session->stateless);
@@ -313,6 +317,7 @@ INLINE void reflect_answer(struct exchange *x)
 	x->warmup_left -= f->warmup;
 	counter_add(&a->answered, 1);
 	note_start(x, f);
+	exchange_record_gap(x);
 	if (f->state == FLIGHT_STAMPED) {
 		finish_answer(x, f);
 		x->oldest_key = x->next_key;
@@ -393,7 +398,7 @@ static void reflect_wait(struct exchange *x, bool receive)
 {
 	fetch_all(x);
 	if (is_waiting(x))
-		stamp_wait(x->channel, receive, STAMP_SLEEP_NS);
+		verb_wait(x, receive);
 }
 
 /* If nothing arrived, the next iteration notices. */

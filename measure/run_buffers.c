@@ -10,6 +10,9 @@
 
 #define ONE_WAY_WIDTH_NS 10 /* finer buckets are useless: the offset of the clocks is not known better */
 
+#define GAP_WIDTH_NS 10 /* poll gaps are read beside a system call of some hundred nanoseconds */
+#define ROWS_MAX (STAGES + ONE_WAYS + PLANNED + 1)
+
 struct stage_row {
 	struct histogram *histogram, **pointer;
 	int64_t width_ns;
@@ -17,7 +20,7 @@ struct stage_row {
 
 /* Histograms besides the latency. */
 static int parts_of(struct run_buffers *s, const struct options *o, struct exchange *x,
-		    struct stage_row rows[STAGES + ONE_WAYS + PLANNED])
+		    struct stage_row rows[ROWS_MAX])
 {
 	const bool peer = options_joined(o);
 	struct stage stages[STAGES];
@@ -32,6 +35,7 @@ static int parts_of(struct run_buffers *s, const struct options *o, struct excha
 		rows[n++] = (struct stage_row){ &s->one_way[i], &x->result.one_way[i], ONE_WAY_WIDTH_NS };
 	for (int i = 0; i < PLANNED && o->interval_ns; i++)
 		rows[n++] = (struct stage_row){ &s->planned[i], &x->result.planned[i], 1 };
+	rows[n++] = (struct stage_row){ &s->poll_gaps, &x->result.poll_gaps.within, GAP_WIDTH_NS };
 	return n;
 }
 
@@ -72,7 +76,7 @@ static const char *plain(char text[24], int64_t value, int64_t unit)
 
 static int open_histograms(struct run_buffers *s, const struct options *o, struct exchange *x)
 {
-	struct stage_row parts[STAGES + ONE_WAYS + PLANNED];
+	struct stage_row parts[ROWS_MAX];
 	const int n = parts_of(s, o, x, parts);
 	char bucket[24], overflow[24], finest[24];
 	size_t all = aligned(histogram_layout(&s->latency, o->overflow_ns, 1, HISTOGRAM_OVERFLOW_STORE));
@@ -278,6 +282,7 @@ void run_buffers_finish(struct run_buffers *s, const struct exchange *x)
 	for (int i = 0; i < PLANNED; i++)
 		if (x->result.planned[i])
 			histogram_finish(x->result.planned[i]);
+	histogram_finish(&s->poll_gaps);
 }
 
 void run_buffers_close(struct run_buffers *s)

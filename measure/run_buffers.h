@@ -9,7 +9,7 @@
 
 struct run_buffers {
 	struct memory histogram_memory, log_memory, flight_memory, session_memory, port_memory;
-	struct histogram latency, stage[STAGES], one_way[ONE_WAYS], planned[PLANNED];
+	struct histogram latency, stage[STAGES], one_way[ONE_WAYS], planned[PLANNED], poll_gaps;
 	struct log log;
 };
 

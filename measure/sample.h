@@ -68,7 +68,7 @@ INLINE void sample_freeze(struct exchange *x, struct flight *f)
 	/* Not again for packets still in flight when a breach ended the run. */
 	if (x->on_breach && x->result.end != END_BREACH) {
 		x->on_breach(x->context, &f->sample);
-		x->rested_ns = clock_read_ns(CLOCK_MONOTONIC);
+		exchange_note_rest(x);
 	}
 	if (!x->options->keep_going)
 		x->result.end = END_BREACH;

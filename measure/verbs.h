@@ -51,20 +51,28 @@ INLINE void verb_refused(struct exchange *x, int error)
  * counted. */
 INLINE bool verb_receive(struct exchange *x)
 {
+	const int64_t before_ticks = x->polled_ticks;
 	int got = stamp_receive(x->channel, &x->arrival);
 
+	exchange_note_poll(x);
 	if (got > 0) {
+		const int64_t empty_ticks = x->channel->at->empty_ticks;
+		const int64_t gap_ns = empty_ticks ? poll_clock_ns(&x->poll_clock, x->polled_ticks - empty_ticks) : 0;
+
 		/* Also if the kernel has no timestamp, so that a reply always has a receive time to report. */
 		if (x->wants_user_rx || !x->arrival.source)
 			x->arrival_user_ns = clock_read_ns(CLOCK_REALTIME);
+		x->poll_gap_ns = gap_ns < 0 ? 0 : gap_ns < UINT32_MAX ? (uint32_t)gap_ns : UINT32_MAX;
 		counter_add(&x->result.account.received, 1);
 		x->channel->at->received++;
 		return true;
 	}
-	if (got < 0)
+	if (got < 0) {
 		verb_refused(x, got);
-	else
+	} else {
 		x->channel->at->empty_ns = x->now_ns;
+		x->channel->at->empty_ticks = before_ticks;
+	}
 	return false;
 }
 
@@ -82,6 +90,7 @@ INLINE struct flight *verb_open(struct exchange *x, const bool emit)
 		x->oldest_key = x->next_key - FLIGHTS + 1;
 	memset(f->sample.source, SOURCE_NONE, sizeof(f->sample.source));
 	f->sample.follow_up = FOLLOW_UP_NONE;
+	f->sample.poll_gap_ns = f->sample.remote_poll_gap_ns = 0;
 	f->sample.same_timebase = f->sample.off_scale = f->breach = f->kept = f->counted = f->validated =
 		f->has_offset =
 			      f->set = false;
@@ -97,6 +106,13 @@ INLINE bool verb_is_load(const struct exchange *x, unsigned port)
 	const int64_t every = x->options->stamp_every;
 
 	return every > 1 && (x->port ? x->result.port[port].sent : x->next_key) % (uint64_t)every;
+}
+
+/* Sleeps until a timestamp is there, or with `receive` a datagram, but not for long. One system call. */
+INLINE void verb_wait(struct exchange *x, bool receive)
+{
+	stamp_wait(x->channel, receive, STAMP_SLEEP_NS);
+	exchange_note_rest(x);
 }
 
 /* Sends. On success the flight waits for its timestamp, or is sent completely if none was requested. */
@@ -176,6 +192,7 @@ INLINE void verb_note_arrival(struct exchange *x, struct sample *s, const unsign
 {
 	s->time_ns[wire] = x->arrival.time_ns;
 	s->source[wire] = x->arrival.source;
+	s->poll_gap_ns = x->poll_gap_ns;
 	if (x->wants_user_rx) {
 		s->time_ns[user] = x->arrival_user_ns;
 		s->source[user] = SOURCE_USER;

@@ -191,6 +191,8 @@ static struct flight *send_probe(struct exchange *x)
 	if (f->fate == FATE_LOST)
 		probe_remember_lost(x, f->key);
 	f->fate = FATE_DONE;
+	if (!w->in_flight)
+		exchange_begin_gaps(x, true);
 	if (!probe_send(x)) {
 		note_refused(x);
 		return NULL;
@@ -219,6 +221,11 @@ static void take_answer(struct exchange *x, struct flight *f)
 	else
 		x->emit.highest_answered = seq;
 	probe_note_answer(x, f);
+	/* epoll(7), not polls of this one, shows which of several sockets is empty. */
+	if (x->port)
+		f->sample.poll_gap_ns = 0;
+	exchange_end_gaps(x, seq);
+	exchange_record_gap(x);
 	w->answered_ns = x->now_ns;
 	w->in_flight--;
 	if (f->fate == FATE_OPEN) {

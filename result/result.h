@@ -10,6 +10,7 @@
 #include "result/breach.h"
 #include "result/level.h"
 #include "result/outage.h"
+#include "result/poll_gaps.h"
 #include "result/read.h"
 #include "result/rules.h"
 #include "result/source_port.h"
@@ -71,6 +72,7 @@ struct result {
 	unsigned ports; /* 0: a single source port */
 	struct outages outages; /* emitter */
 	struct outages stalls; /* times of STALL_NS or more without the loop, except its sleeps and hook commands */
+	struct poll_gaps poll_gaps;
 	struct level_changes level_changes; /* empty where no output needs the samples of each second */
 	int64_t strays; /* emitter: datagrams from other addresses than the server; -1: not counted */
 	int64_t dropped; /* packets dropped by this host before they were read; -1: not known */

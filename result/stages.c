@@ -52,3 +52,29 @@ void stages_of_role(enum role role, bool on_wire, struct stage stages[STAGES])
 	if (role == ROLE_EMIT)
 		stages_latency_times(role, on_wire, &stages[STAGE_NETWORK].from, &stages[STAGE_NETWORK].to);
 }
+
+/* Poll gap of the host that received the packet of a receive stage; 0: another stage, or not known. */
+static uint32_t poll_gap_of(const struct stage *stage, enum role role, const struct sample *s)
+{
+	const uint8_t wire = role == ROLE_EMIT ? EMIT_T4_WIRE : REFLECT_T2_WIRE;
+	const uint8_t user = role == ROLE_EMIT ? EMIT_T4_USER : REFLECT_T2_USER;
+
+	if (stage->less_from != stage->less_to)
+		return 0;
+	if (stage->from == wire && stage->to == user)
+		return s->poll_gap_ns;
+	return stage->from == REMOTE + REFLECT_T2_WIRE && stage->to == REMOTE + REFLECT_T2_USER ? s->remote_poll_gap_ns : 0;
+}
+
+bool stages_split(const struct stage *stage, enum role role, const struct sample *s, int64_t *unpolled_ns,
+		  int64_t *late_ns)
+{
+	const uint32_t gap_ns = poll_gap_of(stage, role, s);
+	int64_t value_ns;
+
+	if (!gap_ns || !stages_value(stage, s, &value_ns) || value_ns < 0)
+		return false;
+	*unpolled_ns = gap_ns == UINT32_MAX || gap_ns > value_ns ? value_ns : gap_ns;
+	*late_ns = value_ns - *unpolled_ns;
+	return true;
+}

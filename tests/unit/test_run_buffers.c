@@ -82,8 +82,8 @@ static void all_histograms_take_eight_megabytes(void **state)
 
 /* ---- Sizes ------------------------------------------------------------------------------------------------------- */
 
-#define RING (LOG_RING_BYTES / 56)
-#define RING_FULL (LOG_RING_BYTES / 88)
+#define RING (LOG_RING_BYTES / 64)
+#define RING_FULL (LOG_RING_BYTES / 96)
 
 static void sizes(void **state)
 {
@@ -103,7 +103,7 @@ static void sizes(void **state)
 		{ "a count that the duration ends", { .count = 1000000, .duration_ns = NS_PER_S }, 57500, 57500,
 		  false },
 		{ "full", { .log_full = true }, RING_FULL, 207000000, false },
-		{ "--snapshot", { .snapshot = true }, 299593, 500000, true },
+		{ "--snapshot", { .snapshot = true }, RING, 500000, true },
 		{ "--snapshot of a few", { .snapshot = true, .count = 10 }, 10, 10, true },
 		{ "--snapshot and rotation", { .snapshot = true, .log_rotate = { 1 << 20, 3 } }, RING, 207000000,
 		  false },
@@ -133,7 +133,7 @@ static void sizes(void **state)
 					 (unsigned long long)run_buffers.log.capacity, run_buffers.log.circular ?
 						 " circular" : "",
 					 (unsigned long long)wanted);
-			assert_int_equal(run_buffers.log.record_bytes, options.log_full ? 88 : 56);
+			assert_int_equal(run_buffers.log.record_bytes, options.log_full ? 96 : 64);
 			assert_int_equal(fake.mapped, wanted * run_buffers.log.record_bytes);
 			assert_ptr_equal(exchange.log, &run_buffers.log);
 		}
@@ -168,7 +168,7 @@ static void without_a_log_there_is_no_ring(void **state)
 static void a_quarter_of_the_free_memory(void **state)
 {
 	(void)state;
-	fake.free_bytes = 4 * 56 * 1000000;
+	fake.free_bytes = 4 * 64 * 1000000;
 	assert_int_equal(open_log(false), 0);
 	assert_int_equal(run_buffers.log.capacity, 1000000);
 	assert_string_equal(said, "");
@@ -199,13 +199,13 @@ static void seconds_that_do_not_fit_are_refused(void **state)
 	for (int emptied = 0; emptied < 2; emptied++) {
 		set_up(state);
 		options.log_last_ns = 60 * NS_PER_S;
-		fake.free_bytes = 4ULL * 56 * 6000000;
+		fake.free_bytes = 4ULL * 64 * 6000000;
 		assert_int_equal(open_log(emptied), 0);
 		assert_string_equal(said, "");
 		assert_int_equal(run_buffers.log.capacity, 6000000);
 		set_up(state);
 		options.log_last_ns = 60 * NS_PER_S;
-		fake.free_bytes = 4ULL * 56 * 6000000 - 1;
+		fake.free_bytes = 4ULL * 64 * 6000000 - 1;
 		assert_int_equal(open_log(emptied), -ENOMEM);
 		golden_line(said);
 		assert_int_equal(fake.maps, 0);

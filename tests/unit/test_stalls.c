@@ -346,9 +346,10 @@ static void a_stall_is_counted(void **state)
 			stall(i + 1, 200 * NS_PER_MS + i * 40 * NS_PER_MS + 700, stalls_ns[i]);
 		assert_int_equal(left_out(), 0);
 		assert_int_equal(x.result.stalls.count, 2);
-		assert_in_range(x.result.stalls.total_ns, 36 * NS_PER_MS, 36 * NS_PER_MS + 200 * NS_PER_US);
-		assert_in_range(x.result.stalls.longest_ns, 25 * NS_PER_MS, 25 * NS_PER_MS + 100 * NS_PER_US);
-		assert_in_range(x.result.stalls.longest_at_ns, NS_PER_S + 280 * NS_PER_MS - 100 * NS_PER_US,
+		/* The clock is read once in 64 turns. */
+		assert_in_range(x.result.stalls.total_ns, 36 * NS_PER_MS, 36 * NS_PER_MS + 2 * 64 * IDLE_NS_MAX);
+		assert_in_range(x.result.stalls.longest_ns, 25 * NS_PER_MS, 25 * NS_PER_MS + 64 * IDLE_NS_MAX);
+		assert_in_range(x.result.stalls.longest_at_ns, NS_PER_S + 280 * NS_PER_MS - 64 * IDLE_NS_MAX,
 				NS_PER_S + 280 * NS_PER_MS + 700);
 	}
 }
@@ -525,6 +526,45 @@ static int free_memory(void **state)
 	return 0;
 }
 
+/* A request that waited for this thread has a poll gap at least that long, any other one of two turns at most. A stall
+ * without a request in it is between exchanges. */
+static void poll_gaps_are_the_stalls(void **state)
+{
+	enum { WAIT_NS = 25 * NS_PER_MS, SHORT_NS = 2 * NS_PER_MS };
+	const int64_t begin_ns = NS_PER_S + 55 * NS_PER_MS, end_ns = begin_ns + WAIT_NS + IDLE_NS_MAX;
+	struct histogram within;
+	unsigned waited = 0;
+
+	(void)state;
+	begin(SOURCE_KERNEL, TELLS);
+	void *gaps = calloc(1, histogram_layout(&within, 100 * NS_PER_US, 10, HISTOGRAM_OVERFLOW_STORE));
+
+	histogram_assign(&within, gaps);
+	x.result.poll_gaps.within = &within;
+	requests(50, GAP_NS);
+	stall(0, 55 * NS_PER_MS, WAIT_NS);
+	stall(1, 155 * NS_PER_MS, SHORT_NS);
+	assert_int_equal(left_out(), 0);
+	for (uint64_t i = 0; i < log_ready(&log_of_run); i++) {
+		const struct sample *s = log_at(&log_of_run, i);
+		const int64_t arrives_ns = kernel.arrives_ns[s->seq];
+
+		if (arrives_ns >= begin_ns && arrives_ns < end_ns) {
+			assert_in_range(s->poll_gap_ns, WAIT_NS, WAIT_NS + 50 * NS_PER_US);
+			waited++;
+		} else {
+			assert_in_range(s->poll_gap_ns, CALL_NS, 3 * IDLE_NS_MAX);
+		}
+	}
+	assert_int_equal(waited, 3);
+	assert_int_equal(within.count, 50);
+	assert_in_range(within.max_ns, WAIT_NS, WAIT_NS + 10 * NS_PER_US);
+	assert_int_equal(x.result.poll_gaps.between.count, 1);
+	assert_in_range(x.result.poll_gaps.between.longest_ns, SHORT_NS, SHORT_NS + 10 * NS_PER_US);
+	assert_in_range(x.result.poll_gaps.between.longest_at_ns, NS_PER_S + 150 * NS_PER_MS, NS_PER_S + 160 * NS_PER_MS);
+	free(gaps);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -536,6 +576,7 @@ int main(void)
 		cmocka_unit_test(a_step_without_a_stall),
 		cmocka_unit_test(what_is_slow_after_a_step),
 		cmocka_unit_test(a_socket_that_is_never_empty),
+		cmocka_unit_test(poll_gaps_are_the_stalls),
 		cmocka_unit_test(what_it_costs),
 		cmocka_unit_test(what_an_emitter_asks),
 	};
