@@ -175,6 +175,12 @@ static bool set_field(struct log_read *l, const struct log_column *c, struct sam
 		l->left_out += n;
 		l->at_least |= n == UINT16_MAX;
 		return true;
+	case COLUMN_POLL_GAP:
+		s->poll_gap_ns = (uint32_t)n;
+		return true;
+	case COLUMN_REMOTE_POLL_GAP:
+		s->remote_poll_gap_ns = (uint32_t)n;
+		return true;
 	case COLUMN_RESPONSE:
 	case COLUMN_NETWORK:
 		l->reported_ns[c->kind == COLUMN_NETWORK] = (int64_t)n;

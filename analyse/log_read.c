@@ -189,6 +189,12 @@ static bool read_field(struct log_read *l, const struct log_column *c, struct sa
 		return read_number(text, bytes, false, &s->latency_ns) && s->latency_ns >= 0;
 	case COLUMN_FLAGS:
 		return read_flags(text, bytes, l->form == LOG_TEXT ? LOG_TEXT_BETWEEN : LOG_CSV_BETWEEN, &s->follow_up);
+	case COLUMN_POLL_GAP:
+	case COLUMN_REMOTE_POLL_GAP:
+		if (!missing && (!read_number(text, bytes, false, &n) || n <= 0 || n > UINT32_MAX))
+			return false;
+		*(c->kind == COLUMN_POLL_GAP ? &s->poll_gap_ns : &s->remote_poll_gap_ns) = missing ? 0 : (uint32_t)n;
+		return true;
 	default:
 		l->reported[network] = !missing;
 		return missing || read_number(text, bytes, false, &l->reported_ns[network]);

@@ -67,6 +67,7 @@ void outcome_close(struct outcome *o)
 		free_histogram(&o->one_way[i]);
 	for (int i = 0; i < PLANNED; i++)
 		free_histogram(&o->planned[i]);
+	free_histogram(&o->poll_gaps);
 	for (unsigned i = 0; i < o->read.files; i++) {
 		free(o->read.file[i].found);
 		free(o->read.file[i].hostname);
@@ -182,6 +183,7 @@ void outcome_finish(struct outcome *o)
 		histogram_finish(&o->one_way[i]);
 	for (int i = 0; i < PLANNED; i++)
 		histogram_finish(&o->planned[i]);
+	histogram_finish(&o->poll_gaps);
 	if (!o->read.has_active)
 		o->result.last_ns = o->result.ended_ns;
 	fflush(o->notes);

@@ -18,7 +18,7 @@ struct outcome {
 	struct options options; /* options of the output, and of the runs as far as they are known */
 	struct result result;
 	struct report report;
-	struct histogram latency, stage[STAGES], one_way[ONE_WAYS], planned[PLANNED];
+	struct histogram latency, stage[STAGES], one_way[ONE_WAYS], planned[PLANNED], poll_gaps;
 	struct verdict verdict; /* only the level is set */
 	struct sample_queue sample_queue; /* samples without a bucket */
 	struct read read;

@@ -250,6 +250,9 @@ int run_add_accounts(struct outcome *o, const struct tree *root, const char *pat
 		error = add_stamps(o, tree_member(accounts, "missing_stamps"), path);
 	if (!error && tree_member(accounts, "stalls")) /* not in files of older versions */
 		error = add_outages(&o->result.stalls, tree_member(accounts, "stalls"), path, "stalls");
+	if (!error && tree_is_object(tree_member(accounts, "long_poll_gaps"))) /* the same */
+		error = add_outages(&o->result.poll_gaps.between, tree_member(accounts, "long_poll_gaps"), path,
+				    "long_poll_gaps");
 	if (!error && o->options.role == ROLE_EMIT) {
 		error = add_outages(&o->result.outages, tree_member(accounts, "no_answer"), path, "outages");
 		if (!error)

@@ -70,13 +70,11 @@ static void put_outages(struct json *j, const struct result *result)
 	json_end(j);
 }
 
-/* Stalls of the loop of this host. */
-static void put_stalls(struct json *j, const struct result *result)
+/* Stalls of the loop of this host, or its long poll gaps between exchanges: `name` is also the name of their count. */
+static void put_stalls(struct json *j, const char *name, const struct outages *s, const struct result *result)
 {
-	const struct outages *s = &result->stalls;
-
-	json_object(j, "stalls");
-	json_count(j, "stalls", s->count);
+	json_object(j, name);
+	json_count(j, name, s->count);
 	json_integer(j, "total_ns", s->total_ns);
 	json_integer_if(j, "longest_ns", s->count, s->longest_ns);
 	json_integer_if(j, "longest_after_start_ns", s->count, s->longest_at_ns - result->began_ns);
@@ -190,7 +188,11 @@ void json_accounts(struct json *j, const struct report *r)
 	}
 	put_packets(j, r);
 	put_stamps(j, r);
-	put_stalls(j, result);
+	put_stalls(j, "stalls", &result->stalls, result);
+	if (result->poll_gaps.within)
+		put_stalls(j, "long_poll_gaps", &result->poll_gaps.between, result);
+	else
+		json_null(j, "long_poll_gaps");
 	if (r->options->role == ROLE_EMIT) {
 		put_outages(j, result);
 		put_directions(j, r);

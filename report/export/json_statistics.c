@@ -179,6 +179,9 @@ void json_metrics(struct json *j, const struct report *r, bool histograms)
 	if (result->planned[PLANNED_RTT])
 		put_metric(j, &(struct statistic){ "RTT from slot", "RTT + sent late", result->planned[PLANNED_RTT],
 						   histograms, -1 });
+	if (result->poll_gaps.within)
+		put_metric(j, &(struct statistic){ STATISTICS_POLL_GAP, STATISTICS_POLL_GAP_FORMULA,
+						   result->poll_gaps.within, histograms, -1 });
 	json_end(j);
 }
 

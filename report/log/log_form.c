@@ -22,6 +22,8 @@ const struct log_kind log_kinds[COLUMN_KINDS] = {
 	[COLUMN_TIME_THERE] = { NULL, LOG_TIME_WIDTH, 'i', 8, true },
 	[COLUMN_RESPONSE] = { "RESPONSE", LOG_LATENCY_WIDTH, 'i', 8, true },
 	[COLUMN_NETWORK] = { "NETWORK", LOG_LATENCY_WIDTH, 'i', 8, true },
+	[COLUMN_POLL_GAP] = { "POLL_GAP", LOG_LATENCY_WIDTH, 'u', 4, true },
+	[COLUMN_REMOTE_POLL_GAP] = { "REMOTE_POLL_GAP", LOG_LATENCY_WIDTH, 'u', 4, true },
 };
 
 /* Columns present: wire timestamps if there are any, user-space times if requested or the only times. For

@@ -28,6 +28,8 @@ enum log_column_kind {
 	COLUMN_TIME_THERE,
 	COLUMN_RESPONSE,
 	COLUMN_NETWORK,
+	COLUMN_POLL_GAP,
+	COLUMN_REMOTE_POLL_GAP,
 	COLUMN_KINDS
 };
 
@@ -49,7 +51,7 @@ struct log_field {
 	bool has_values; /* false: a time that this log does not have */
 };
 
-#define LOG_FIELDS_MAX (ALL_TIMES + 6)
+#define LOG_FIELDS_MAX (ALL_TIMES + 8)
 
 /* Strings shared by writer and reader: flag, separator of two flags, and notes: "# N records left out from
  * SEQ M on: WHY", "# SEQ N was received again", "# NAME is NAME from here on". */

@@ -10,7 +10,7 @@
 
 #define NPY_PLAIN_BYTES 48 /* with values */
 #define NPY_BYTES 64
-#define NPY_FULL_BYTES 96
+#define NPY_FULL_BYTES 128
 
 /* In the byte order of this machine, which the header names. */
 struct npy_record {
@@ -22,6 +22,8 @@ struct npy_record {
 		uint8_t unused[NPY_BYTES - NPY_PLAIN_BYTES]; /* a plain record ends here */
 		struct {
 			int64_t remote_ns[TIMES], response_ns, network_ns;
+			uint32_t poll_gap_ns, remote_poll_gap_ns; /* 0: not known; the largest number: that or more */
+			uint8_t spare[24];
 		};
 	};
 };
@@ -40,7 +42,7 @@ static int put_field(char *at, size_t space, const char *name, char kind, int by
 			     snprintf(at, space, "('%s', '%c%c%d'), ", name, ORDER, kind, bytes);
 }
 
-/* A plain record ends after the latency and is padded. */
+/* A plain record ends after the latency. Both are padded. */
 static int put_fields(char *at, size_t space, const struct log_columns *c)
 {
 	struct log_field list[LOG_FIELDS_MAX];
@@ -53,7 +55,7 @@ static int put_fields(char *at, size_t space, const struct log_columns *c)
 		n += put_field(at + n, space - (size_t)n, list[i].name, list[i].has_values ? k->type : 'V', k->bytes);
 		bytes += k->bytes;
 	}
-	return c->full ? n : n + put_field(at + n, space - (size_t)n, "", 'V', NPY_BYTES - bytes);
+	return n + put_field(at + n, space - (size_t)n, "", 'V', (c->full ? NPY_FULL_BYTES : NPY_BYTES) - bytes);
 }
 
 /* Constant length, so that it can be overwritten. */
@@ -115,5 +117,8 @@ char *log_npy_record(char *at, struct log_columns *c, const struct sample *s, ui
 	copy_remote(r->remote_ns, c, s);
 	r->response_ns = value_of(c, s, STAGE_RESPONSE);
 	r->network_ns = value_of(c, s, STAGE_NETWORK);
+	r->poll_gap_ns = s->poll_gap_ns;
+	r->remote_poll_gap_ns = s->remote_poll_gap_ns;
+	memset(r->spare, 0, sizeof(r->spare));
 	return at + NPY_FULL_BYTES;
 }

@@ -9,11 +9,11 @@
 
 #define RULE_WIDTH 150
 #define RULE_FULL_WIDTH \
-	(LOG_SEQ_WIDTH + ALL_TIMES * (LOG_TIME_WIDTH + 1) + 3 * (LOG_LATENCY_WIDTH + 1) + LOG_FLAGS_WIDTH + 1)
+	(LOG_SEQ_WIDTH + ALL_TIMES * (LOG_TIME_WIDTH + 1) + 5 * (LOG_LATENCY_WIDTH + 1) + LOG_FLAGS_WIDTH + 1)
 /* a signed 64-bit number: latencies computed from remote times can have any value */
 #define NUMBER_MAX_BYTES 20
 
-_Static_assert(RULE_FULL_WIDTH + 3 * (NUMBER_MAX_BYTES - LOG_LATENCY_WIDTH) + 1 <= LOG_RECORD_BYTES, "a line has room");
+_Static_assert(RULE_FULL_WIDTH + 5 * (NUMBER_MAX_BYTES - LOG_LATENCY_WIDTH) + 1 <= LOG_RECORD_BYTES, "a line has room");
 _Static_assert(2 * (RULE_FULL_WIDTH + 1) <= LOG_BEGIN_BYTES, "the header has room");
 
 /* ---- Both text formats ------------------------------------------------------------------------------------------- */
@@ -133,6 +133,12 @@ static char *put_stage(char *at, const struct log_columns *c, const struct sampl
 	       put_nothing(at, LOG_LATENCY_WIDTH);
 }
 
+/* 0: not known. */
+static char *put_gap(char *at, uint32_t gap_ns)
+{
+	return gap_ns ? put_value(at, gap_ns) : put_nothing(at, LOG_LATENCY_WIDTH);
+}
+
 static char *put_times(char *at, struct log_columns *c, const struct sample *s, int first)
 {
 	for (int i = first; i < first + TIMES; i++)
@@ -167,6 +173,8 @@ char *log_text_record(char *at, struct log_columns *c, const struct sample *s, u
 		at = put_times(at, c, s, REMOTE);
 		at = put_stage(at, c, s, STAGE_RESPONSE);
 		at = put_stage(at, c, s, STAGE_NETWORK);
+		at = put_gap(at, s->poll_gap_ns);
+		at = put_gap(at, s->remote_poll_gap_ns);
 		*put_flags(flags, c, s, LOG_TEXT_BETWEEN) = 0;
 		at = put_word(at, flags, LOG_FLAGS_WIDTH + 1);
 	}
@@ -229,6 +237,8 @@ char *log_csv_record(char *at, struct log_columns *c, const struct sample *s, ui
 		at = put_number(at, known, value_ns);
 		known = stages_value(&c->stages[STAGE_NETWORK], s, &value_ns);
 		at = put_number(at, known, value_ns);
+		at = put_number(at, s->poll_gap_ns, s->poll_gap_ns);
+		at = put_number(at, s->remote_poll_gap_ns, s->remote_poll_gap_ns);
 		*at++ = ',';
 		at = put_flags(at, c, s, LOG_CSV_BETWEEN); /* one field */
 	}

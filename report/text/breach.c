@@ -240,6 +240,20 @@ static void write_no_blame(FILE *out, const struct report *r, const struct blame
 	fputc('\n', out);
 }
 
+/* Which half of a blamed receive stage has most of its excess; NULL: not known, or neither. */
+static const char *poll_cause(const struct report *r, const struct part *p, const struct sample *s)
+{
+	int64_t unpolled_ns, late_ns;
+
+	if (!stages_split(&p->stage, r->options->role, s, &unpolled_ns, &late_ns))
+		return NULL;
+
+	const int64_t half_ns = excess_of(p) / 2;
+
+	return unpolled_ns - p->usual.value_ns >= half_ns ? "the thread was not polling" :
+	       late_ns - p->usual.value_ns >= half_ns ? "the packet was late, the thread polled" : NULL;
+}
+
 static void write_blame(FILE *out, const struct report *r, const struct sample *s, const struct blame *b)
 {
 	const struct histogram *h = metric_histogram(r);
@@ -251,6 +265,9 @@ static void write_blame(FILE *out, const struct report *r, const struct sample *
 		write_no_blame(out, r, b);
 		return;
 	}
+
+	const char *cause = poll_cause(r, blamed, s);
+
 	usual = blamed->usual;
 	fprintf(out, "  Blame: %s %.3f us, typical %.3f us", blamed->name, label_us(blamed->value_ns),
 		label_us(usual.value_ns));
@@ -258,6 +275,8 @@ static void write_blame(FILE *out, const struct report *r, const struct sample *
 	if (result_metric(r->result, s, &value_ns) && value_ns > whole.value_ns)
 		fprintf(out, ", %.0f %% of the excess",
 			100.0 * (double)(blamed->value_ns - usual.value_ns) / (double)(value_ns - whole.value_ns));
+	if (cause)
+		fprintf(out, ": %s", cause);
 	fputc('\n', out);
 }
 
@@ -268,10 +287,17 @@ static void write_stages(FILE *out, const struct report *r, const struct sample 
 	struct blame blame;
 
 	breach_find_blame(r, parts, n, s, &blame);
-	for (int i = 0; i < n; i++)
-		if (parts[i].known && (parts[i].index != STAGES || parts[i].candidate))
-			fprintf(out, "  %s (%s): %" PRId64 " ns%s\n", parts[i].name, parts[i].formula,
-				parts[i].value_ns, &parts[i] == blame.part ? " <-- where the spike is" : "");
+	for (int i = 0; i < n; i++) {
+		int64_t unpolled_ns, late_ns;
+
+		if (!parts[i].known || (parts[i].index == STAGES && !parts[i].candidate))
+			continue;
+		fprintf(out, "  %s (%s): %" PRId64 " ns%s\n", parts[i].name, parts[i].formula, parts[i].value_ns,
+			&parts[i] == blame.part ? " <-- where the spike is" : "");
+		if (stages_split(&parts[i].stage, r->options->role, s, &unpolled_ns, &late_ns))
+			fprintf(out, "    thread not polling for at most %" PRId64 " ns, packet late by %" PRId64 " ns\n",
+				unpolled_ns, late_ns);
+	}
 	write_gaps(out, &blame);
 	if (n)
 		write_blame(out, r, s, &blame);
@@ -398,8 +424,11 @@ void breach_write_brief(FILE *out, const struct report *r)
 		fprintf(out, "  Blame: no single stage, see -v\n");
 		return;
 	}
-	fprintf(out, "  Blame: %s %.3f us, typical %.3f us\n", blame.part->name, label_us(blame.part->value_ns),
-		label_us(blame.part->usual.value_ns));
+
+	const char *cause = poll_cause(r, blame.part, s);
+
+	fprintf(out, "  Blame: %s %.3f us, typical %.3f us%s%s\n", blame.part->name, label_us(blame.part->value_ns),
+		label_us(blame.part->usual.value_ns), cause ? ":\n    " : "", cause ? cause : "");
 }
 
 void breach_write(FILE *out, const struct report *r)

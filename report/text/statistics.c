@@ -341,6 +341,16 @@ static void write_whole(FILE *out, const struct report *r, struct table *t)
 		    r->histogram, 0);
 }
 
+static void write_gaps_between(FILE *out, const struct result *result)
+{
+	const struct outages *gaps = &result->poll_gaps.between;
+
+	if (gaps->count)
+		fprintf(out, "  Between exchanges: %" PRIu64 " poll gap%s of %.0f us or more, the longest %.3f us, %.3f s "
+			"after the start\n", gaps->count, gaps->count == 1 ? "" : "s", label_us(POLL_GAP_LONG_NS),
+			label_us(gaps->longest_ns), label_seconds(gaps->longest_at_ns - result->began_ns));
+}
+
 void statistics_write_stages(FILE *out, const struct report *r, int columns)
 {
 	const struct result *result = r->result;
@@ -360,8 +370,11 @@ void statistics_write_stages(FILE *out, const struct report *r, int columns)
 		stage_name(&p, r, &stages[i]);
 		write_stage(out, &t, p.name, p.formula, result->stage[i], 0);
 	}
+	if (result->poll_gaps.within)
+		write_stage(out, &t, STATISTICS_POLL_GAP, STATISTICS_POLL_GAP_FORMULA, result->poll_gaps.within, 0);
 	write_one_way(out, r, &t);
 	end_table(out, &t);
+	write_gaps_between(out, result);
 	if (!options_joined(r->options))
 		return;
 	if (result->stage[STAGE_RESPONSE] && !stage_is_collected(r, STAGE_RESPONSE, &stages[STAGE_RESPONSE]))

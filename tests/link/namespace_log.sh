@@ -95,7 +95,7 @@ full_rate() {
 full_rate
 
 # The text logs with the same options, whose columns the other formats share.
-names_e='SEQ T1_SW T1_KERNEL T4_KERNEL T4_SW RTT T2_KERNEL T2_SW T3_SW T3_KERNEL RESPONSE NETWORK FLAGS'
+names_e='SEQ T1_SW T1_KERNEL T4_KERNEL T4_SW RTT T2_KERNEL T2_SW T3_SW T3_KERNEL RESPONSE NETWORK POLL_GAP REMOTE_POLL_GAP FLAGS'
 names_r='SEQ T2_KERNEL T2_SW T3_SW T3_KERNEL RESPONSE'
 
 in_forms() { # EMITTER'S REFLECTOR'S

@@ -49,7 +49,7 @@ def read_npy(path, data):
         form += {"<u4": "I", "<u2": "H", "<i8": "q"}.get(kind) or kind.replace("|V", "") + "x"
         names += [name] if name else []
     size = struct.calcsize(form)
-    if size != (96 if "FLAGS" in names else 64):
+    if size != (128 if "FLAGS" in names else 64):
         raise ValueError(f"has records of {size} octets")
     if header["shape"] != ((len(data) - 1024) // size,) or (len(data) - 1024) % size:
         raise ValueError(f"has the shape {header['shape']}, and {len(data) - 1024} octets")

@@ -81,6 +81,8 @@ static void the_header_of_a_plain_log(void **state)
 		      "'shape': (42,), }");
 }
 
+#define GAPS "('POLL_GAP', '<u4'), ('REMOTE_POLL_GAP', '<u4'), ('', '|V24'), "
+
 static void the_header_of_a_full_log(void **state)
 {
 	(void)state;
@@ -89,7 +91,7 @@ static void the_header_of_a_full_log(void **state)
 		      "{'descr': [('SEQ', '<u4'), ('LEFT_OUT', '<u2'), ('FLAGS', '<u2'), ('T1_SW', '<i8'), ('T1_HW', "
 		      "'<i8'), "
 		      "('T4_HW', '<i8'), ('T4_SW', '<i8'), ('RTT', '<i8'), ('T2_KERNEL', '<i8'), ('T2_SW', '<i8'), "
-		      "('T3_SW', '<i8'), ('T3_KERNEL', '<i8'), ('RESPONSE', '<i8'), ('NETWORK', '<i8'), ], "
+		      "('T3_SW', '<i8'), ('T3_KERNEL', '<i8'), ('RESPONSE', '<i8'), ('NETWORK', '<i8'), " GAPS "], "
 		      "'fortran_order': False, 'shape': (1234567,), }");
 	/* Values reported twice are stored once. */
 	result.remote = SOURCE_USER;
@@ -97,7 +99,7 @@ static void the_header_of_a_full_log(void **state)
 		      "{'descr': [('SEQ', '<u4'), ('LEFT_OUT', '<u2'), ('FLAGS', '<u2'), ('T1_SW', '<i8'), ('T1_HW', "
 		      "'<i8'), "
 		      "('T4_HW', '<i8'), ('T4_SW', '<i8'), ('RTT', '<i8'), ('T2_SW', '<i8'), ('', '|V8'), "
-		      "('', '|V8'), ('T3_SW', '<i8'), ('RESPONSE', '<i8'), ('NETWORK', '<i8'), ], "
+		      "('', '|V8'), ('T3_SW', '<i8'), ('RESPONSE', '<i8'), ('NETWORK', '<i8'), " GAPS "], "
 		      "'fortran_order': False, 'shape': (0,), }");
 }
 
@@ -148,11 +150,12 @@ struct got {
 	uint32_t seq;
 	uint16_t left_out, flags;
 	int64_t number[11]; /* four times, the latency, and of a full log four times, response and network */
+	uint32_t gap_ns[2]; /* of a full log */
 };
 
 static struct got record(const struct sample *s, uint64_t left_out)
 {
-	const size_t bytes = options.log_full ? 96 : 64;
+	const size_t bytes = options.log_full ? 128 : 64;
 	struct got g = { 0 };
 	char *at = malloc(bytes);
 
@@ -162,9 +165,10 @@ static struct got record(const struct sample *s, uint64_t left_out)
 	memcpy(&g.left_out, at + 4, 2);
 	memcpy(&g.flags, at + 6, 2);
 	memcpy(g.number, at + 8, options.log_full ? 88 : 40);
-	if (!options.log_full)
-		for (size_t i = 48; i < bytes; i++)
-			assert_int_equal(at[i], 0);
+	if (options.log_full)
+		memcpy(g.gap_ns, at + 96, 8);
+	for (size_t i = options.log_full ? 104 : 48; i < bytes; i++)
+		assert_int_equal(at[i], 0);
 	free(at);
 	return g;
 }
@@ -222,9 +226,13 @@ static void a_full_record(void **state)
 	(void)state;
 	full_log(SOURCE_HARDWARE, SOURCE_HARDWARE, true, 1);
 	s = joined_sample(7, 5400, 2100, 900, 7000);
+	s.poll_gap_ns = 512;
+	s.remote_poll_gap_ns = UINT32_MAX;
 	struct got g = record(&s, 0);
 
 	assert_int_equal(g.seq, 7);
+	assert_int_equal(g.gap_ns[0], 512);
+	assert_int_equal(g.gap_ns[1], UINT32_MAX);
 	assert_int_equal(g.flags, FOLLOW_UP_THERE);
 	assert_numbers(&g, 11, (const int64_t[]){ 1773883524780127138, 1773883524780130138, 1773883524780145538,
 						  1773883524780147538, 15400, 1234567890000000000, 1234567890000002100,

@@ -14,6 +14,7 @@ static const char *logged(void)
 	return logged_as(LOG_TEXT);
 }
 
+#define MORE_RULE "-------------------------------------------------------"
 #define RULE \
 	"------------------------------------------------------------------------------------------------------------" \
 	"------------------------------------------"
@@ -74,6 +75,8 @@ static void a_full_log_has_all_eight_times(void **state)
 	(void)state;
 	full_log(SOURCE_HARDWARE, SOURCE_HARDWARE, true, RECORDS);
 	s = joined_sample(4294967295, 5400, 2100, 900, 7000);
+	s.poll_gap_ns = 512;
+	s.remote_poll_gap_ns = UINT32_MAX;
 	log_add(&transactions, &s);
 	assert_string_equal(logged(),
 		"       SEQ                          T1_SW                          T1_HW                          "
@@ -81,15 +84,15 @@ static void a_full_log_has_all_eight_times(void **state)
 		"                          T4_SW             RTT                          T2_HW                        "
 		"  T2_SW"
 		"                          T3_SW                          T3_HW        RESPONSE         NETWORK        "
-		"    FLAGS\n"
-		RULE RULE "-----------------------\n"
+		"POLL_GAP REMOTE_POLL_GAP            FLAGS\n"
+		RULE RULE MORE_RULE "\n"
 		"4294967295           1773883524.780127138           1773883524.780130138           "
 		"1773883524.780145538"
 		"           1773883524.780147538           15400           1234567890.000000000           "
 		"1234567890.000002100"
 		"           1234567890.000003000           1234567890.000010000           10000            5400        "
-		"        -\n");
-	assert_int_equal(strlen(RULE RULE "-----------------------"), strcspn(text, "\n"));
+		"     512      4294967295                -\n");
+	assert_int_equal(strlen(RULE RULE MORE_RULE), strcspn(text, "\n"));
 }
 
 /* Why T3 of the reply is missing, and all that is missing with it. */
@@ -112,7 +115,7 @@ static void flags_of_a_full_log(void **state)
 		log_add(&transactions, &s);
 		snprintf(fields, sizeof(fields), "%zu 1773883524.780127138 1773883524.780130138 1773883524.780145538 "
 			 "1773883524.780147538 15400 1234567890.000000000 1234567890.000002100 1234567890.000003000 - "
-			 "- - %s", i,
+			 "- - - - %s", i,
 			 rows[i].flag);
 		assert_string_equal(last_fields(LOG_TEXT), fields);
 	}
@@ -128,18 +131,18 @@ static void what_has_no_place_is_a_dash_with_a_flag(void **state)
 		const char *fields;
 	} rows[] = {
 		{ FOLLOW_UP_THERE, true, { false, false },
-		  HERE "1234567890.000000000 - - 1234567890.000010000 10000 5400 unplaced" },
-		{ FOLLOW_UP_LOST, true, { false, false }, HERE "1234567890.000000000 - - - - - lost,unplaced" },
-		{ FOLLOW_UP_UNKNOWN, true, { false, false }, HERE "1234567890.000000000 - - - - - unknown,unplaced" },
+		  HERE "1234567890.000000000 - - 1234567890.000010000 10000 5400 - - unplaced" },
+		{ FOLLOW_UP_LOST, true, { false, false }, HERE "1234567890.000000000 - - - - - - - lost,unplaced" },
+		{ FOLLOW_UP_UNKNOWN, true, { false, false }, HERE "1234567890.000000000 - - - - - - - unknown,unplaced" },
 		{ FOLLOW_UP_END, false, { true, true }, "- 1773883524.780130138 1773883524.780145538 - 15400 "
-		  "1234567890.000000000 1234567890.000002100 1234567890.000003000 - - - end,unplaced" },
+		  "1234567890.000000000 1234567890.000002100 1234567890.000003000 - - - - - end,unplaced" },
 		{ FOLLOW_UP_THERE, false, { true, false },
 		  "- 1773883524.780130138 1773883524.780145538 1773883524.780147538 "
 		  "15400 1234567890.000000000 1234567890.000002100 1234567890.000003000 1234567890.000010000 10000 "
-		  "5400 unplaced" },
+		  "5400 - - unplaced" },
 		{ FOLLOW_UP_THERE, true, { false, true },
 		  "1773883524.780127138 1773883524.780130138 1773883524.780145538 - "
-		  "15400 1234567890.000000000 - - 1234567890.000010000 10000 5400 unplaced" },
+		  "15400 1234567890.000000000 - - 1234567890.000010000 10000 5400 - - unplaced" },
 	};
 
 	(void)state;
@@ -161,7 +164,7 @@ static void what_has_no_place_is_a_dash_with_a_flag(void **state)
 	}
 	/* The longest word has its room in the column. */
 	for (const char *line = strchr(logged(), '\n'); (line = strchr(line + 1, '\n')) && line[1];)
-		assert_int_equal(strcspn(line + 1, "\n"), strlen(RULE RULE "-----------------------"));
+		assert_int_equal(strcspn(line + 1, "\n"), strlen(RULE RULE MORE_RULE));
 }
 
 /* A reflector other than rant does not report the clock of T3: it is written as reported. */
@@ -175,14 +178,14 @@ static void what_is_not_reported_to_have_no_place_stays(void **state)
 	log_add(&transactions, &s);
 	assert_string_equal(last_fields(LOG_TEXT),
 			    "1 1773883524.780130138 1773883524.780145538 15400 1234567890.000000000 - "
-			    "1234567890.000003000 1234567890.000010000 10000 5400 -");
+			    "1234567890.000003000 1234567890.000010000 10000 5400 - - -");
 	/* But a time of its program that replaced the NIC's, before the first NIC timestamp arrived, does
 	 * not belong to it. */
 	s = without_t3(joined_sample(2, 5400, 2100, 900, 7000), FOLLOW_UP_MIXED);
 	s.source[REMOTE + REFLECT_T2_WIRE] = SOURCE_USER;
 	log_add(&transactions, &s);
 	assert_string_equal(last_fields(LOG_TEXT),
-			    "2 1773883524.780130138 1773883524.780145538 15400 - - 1234567890.000003000 - - - mixed");
+			    "2 1773883524.780130138 1773883524.780145538 15400 - - 1234567890.000003000 - - - - - mixed");
 }
 
 /* A clock there that runs fast can make the network take less than nothing: that is written as it is. */
@@ -196,19 +199,19 @@ static void what_a_full_log_has_of_odd_samples(void **state)
 	log_add(&transactions, &s);
 	assert_string_equal(last_fields(LOG_TEXT),
 			    "1 1773883524.780130138 1773883524.780140118 9980 1234567890.000000000 - "
-			    "1234567890.000003000 1234567890.000010000 10000 -20 -");
+			    "1234567890.000003000 1234567890.000010000 10000 -20 - - -");
 	/* A clock that was set back. */
 	s = joined_sample(2, 5400, 2100, 900, -7000);
 	s.latency_ns = -3;
 	log_add(&transactions, &s);
 	assert_string_equal(last_fields(LOG_TEXT),
 			    "2 1773883524.780130138 1773883524.780131538 -3 1234567890.000000000 - "
-			    "1234567890.000003000 1234567889.999996000 -4000 5400 -");
+			    "1234567890.000003000 1234567889.999996000 -4000 5400 - - -");
 	/* No value was reported. */
 	memset(s.source, SOURCE_NONE, sizeof(s.source));
 	s.follow_up = FOLLOW_UP_UNREPORTED;
 	log_add(&transactions, &s);
-	assert_string_equal(last_fields(LOG_TEXT), "2 - - -3 - - - - - - untold");
+	assert_string_equal(last_fields(LOG_TEXT), "2 - - -3 - - - - - - - - untold");
 }
 
 static void a_full_log_with_times_of_user_space(void **state)
@@ -221,7 +224,7 @@ static void a_full_log_with_times_of_user_space(void **state)
 	log_add(&transactions, &s);
 	assert_string_equal(last_fields(LOG_TEXT),
 			    "3 1773883524.780127138 1773883524.780142538 15400 1234567890.000000000 "
-			    "1234567890.000010000 10000 5400 -");
+			    "1234567890.000010000 10000 5400 - - -");
 }
 
 static void columns_of_a_full_log(void **state)
@@ -232,17 +235,17 @@ static void columns_of_a_full_log(void **state)
 		const char *names;
 	} rows[] = {
 		{ SOURCE_HARDWARE, SOURCE_KERNEL, true,
-		  "SEQ T1_SW T1_HW T4_HW T4_SW RTT T2_KERNEL T2_SW T3_SW T3_KERNEL RESPONSE NETWORK FLAGS" },
+		  "SEQ T1_SW T1_HW T4_HW T4_SW RTT T2_KERNEL T2_SW T3_SW T3_KERNEL RESPONSE NETWORK POLL_GAP REMOTE_POLL_GAP FLAGS" },
 		{ SOURCE_HARDWARE, SOURCE_LOCAL, false,
-		  "SEQ T1_HW T4_HW RTT T2_LOCAL T2_SW T3_SW T3_LOCAL RESPONSE NETWORK FLAGS" },
+		  "SEQ T1_HW T4_HW RTT T2_LOCAL T2_SW T3_SW T3_LOCAL RESPONSE NETWORK POLL_GAP REMOTE_POLL_GAP FLAGS" },
 		{ SOURCE_HARDWARE, SOURCE_NONE, false,
-		  "SEQ T1_HW T4_HW RTT T2_LOCAL T2_SW T3_SW T3_LOCAL RESPONSE NETWORK FLAGS" },
+		  "SEQ T1_HW T4_HW RTT T2_LOCAL T2_SW T3_SW T3_LOCAL RESPONSE NETWORK POLL_GAP REMOTE_POLL_GAP FLAGS" },
 		{ SOURCE_KERNEL, SOURCE_HARDWARE, false,
-		  "SEQ T1_KERNEL T4_KERNEL RTT T2_HW T2_SW T3_SW T3_HW RESPONSE NETWORK FLAGS" },
+		  "SEQ T1_KERNEL T4_KERNEL RTT T2_HW T2_SW T3_SW T3_HW RESPONSE NETWORK POLL_GAP REMOTE_POLL_GAP FLAGS" },
 		{ SOURCE_USER, SOURCE_HARDWARE, false,
-		  "SEQ T1_SW T4_SW RTT T2_HW T2_SW T3_SW T3_HW RESPONSE NETWORK FLAGS" },
+		  "SEQ T1_SW T4_SW RTT T2_HW T2_SW T3_SW T3_HW RESPONSE NETWORK POLL_GAP REMOTE_POLL_GAP FLAGS" },
 		/* Times reported twice are stored once. */
-		{ SOURCE_USER, SOURCE_USER, true, "SEQ T1_SW T4_SW RTT T2_SW T3_SW RESPONSE NETWORK FLAGS" },
+		{ SOURCE_USER, SOURCE_USER, true, "SEQ T1_SW T4_SW RTT T2_SW T3_SW RESPONSE NETWORK POLL_GAP REMOTE_POLL_GAP FLAGS" },
 	};
 
 	(void)state;
@@ -350,7 +353,7 @@ static void the_longest_line_has_its_room(void **state)
 	log_add(&transactions, &s);
 	logged();
 	assert_int_equal(strlen(text), 2 * SHORT + LONG);
-	assert_non_null(strstr(text, " -4000000000000000000 4000000000000015400                -\n"));
+	assert_non_null(strstr(text, " -4000000000000000000 4000000000000015400               -               -                -\n"));
 	/* The longest 64-bit number, more than any clock shows. */
 	s.latency_ns = INT64_MIN;
 	s.time_ns[REMOTE + REFLECT_T2_WIRE] = s.time_ns[REMOTE + REFLECT_T3_WIRE] = INT64_MIN;
@@ -382,6 +385,8 @@ static void fields_of_a_full_log(void **state)
 	(void)state;
 	full_log(SOURCE_HARDWARE, SOURCE_HARDWARE, true, RECORDS);
 	s = joined_sample(7, -20, 2100, 900, 7000);
+	s.poll_gap_ns = 512;
+	s.remote_poll_gap_ns = 700;
 	log_add(&transactions, &s);
 	s = without_t3(joined_sample(8, 5400, 2100, 900, 7000), FOLLOW_UP_LOST);
 	log_add(&transactions, &s);
@@ -393,15 +398,15 @@ static void fields_of_a_full_log(void **state)
 	s.source[EMIT_T1_USER] = SOURCE_NONE;
 	log_add(&transactions, &s);
 	assert_string_equal(logged_as(LOG_CSV),
-		"SEQ,T1_SW,T1_HW,T4_HW,T4_SW,RTT,T2_HW,T2_SW,T3_SW,T3_HW,RESPONSE,NETWORK,FLAGS\n"
+		"SEQ,T1_SW,T1_HW,T4_HW,T4_SW,RTT,T2_HW,T2_SW,T3_SW,T3_HW,RESPONSE,NETWORK,POLL_GAP,REMOTE_POLL_GAP,FLAGS\n"
 		"7,1773883524780127138,1773883524780130138,1773883524780140118,1773883524780142118,9980,"
-		"1234567890000000000,1234567890000002100,1234567890000003000,1234567890000010000,10000,-20,-\n"
+		"1234567890000000000,1234567890000002100,1234567890000003000,1234567890000010000,10000,-20,512,700,-\n"
 		"8,1773883524780127138,1773883524780130138,1773883524780145538,1773883524780147538,15400,"
-		"1234567890000000000,1234567890000002100,1234567890000003000,,,,lost\n"
+		"1234567890000000000,1234567890000002100,1234567890000003000,,,,,,lost\n"
 		"9,1773883524780127138,1773883524780130138,1773883524780145538,1773883524780147538,15400,"
-		"1234567890000000000,,,,,,lost;unplaced\n"
+		"1234567890000000000,,,,,,,,lost;unplaced\n"
 		"10,,1773883524780130138,1773883524780145538,1773883524780147538,15400,"
-		"1234567890000000000,1234567890000002100,1234567890000003000,1234567890000010000,10000,5400,unplaced\n");
+		"1234567890000000000,1234567890000002100,1234567890000003000,1234567890000010000,10000,5400,,,unplaced\n");
 }
 
 /* Both have equal values in each column. */
@@ -445,7 +450,7 @@ static void what_is_of_another_clock_than_its_column_is_missing(void **state)
 	log_add(&transactions, &s);
 	assert_string_equal(last_fields(LOG_TEXT),
 			    "1 1773883524.780130138 1773883524.780145538 15400 - - 1234567890.000003000 - "
-			    "10000 5400 -");
+			    "10000 5400 - - -");
 }
 
 #define LOG_TEST(function) cmocka_unit_test_setup_teardown(function, set_up_log, tear_down)
