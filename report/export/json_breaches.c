@@ -46,7 +46,15 @@ static void put_gaps(struct json *j, const struct gaps *g)
 	json_end(j);
 }
 
-static void put_blame(struct json *j, const struct blame *b)
+/* null: not known, or not one of these. */
+static void put_cause(struct json *j, enum poll_cause cause)
+{
+	static const char *const causes[] = { [POLL_CAUSE_THREAD] = "not_polling", [POLL_CAUSE_PACKET] = "packet_late" };
+
+	json_text(j, "cause", causes[cause]);
+}
+
+static void put_blame(struct json *j, const struct report *r, const struct sample *s, const struct blame *b)
 {
 	char name[JSON_NAME_BYTES];
 
@@ -56,6 +64,7 @@ static void put_blame(struct json *j, const struct blame *b)
 	if (b->part) {
 		json_integer(j, "value_ns", b->part->value_ns);
 		json_integer(j, "typical_ns", b->part->usual.value_ns);
+		put_cause(j, breach_poll_cause(r, b->part, s));
 	}
 	json_end(j);
 }
@@ -81,7 +90,7 @@ static void put_blamed_stages(struct json *j, const struct report *r, const stru
 	put_stages(j, parts, n);
 	put_gaps(j, &blame.gaps);
 	if (n)
-		put_blame(j, &blame);
+		put_blame(j, r, s, &blame);
 	else
 		json_null(j, "blame");
 }

@@ -240,19 +240,23 @@ static void write_no_blame(FILE *out, const struct report *r, const struct blame
 	fputc('\n', out);
 }
 
-/* Which half of a blamed receive stage has most of its excess; NULL: not known, or neither. */
-static const char *poll_cause(const struct report *r, const struct part *p, const struct sample *s)
+enum poll_cause breach_poll_cause(const struct report *r, const struct part *p, const struct sample *s)
 {
 	int64_t unpolled_ns, late_ns;
 
 	if (!stages_split(&p->stage, r->options->role, s, &unpolled_ns, &late_ns))
-		return NULL;
+		return POLL_CAUSE_NONE;
 
 	const int64_t half_ns = excess_of(p) / 2;
 
-	return unpolled_ns - p->usual.value_ns >= half_ns ? "the thread was not polling" :
-	       late_ns - p->usual.value_ns >= half_ns ? "the packet was late, the thread polled" : NULL;
+	return unpolled_ns - p->usual.value_ns >= half_ns ? POLL_CAUSE_THREAD :
+	       late_ns - p->usual.value_ns >= half_ns ? POLL_CAUSE_PACKET : POLL_CAUSE_NONE;
 }
+
+static const char *const poll_causes[] = {
+	[POLL_CAUSE_THREAD] = "the thread was not polling",
+	[POLL_CAUSE_PACKET] = "the packet was late, the thread polled",
+};
 
 static void write_blame(FILE *out, const struct report *r, const struct sample *s, const struct blame *b)
 {
@@ -266,7 +270,7 @@ static void write_blame(FILE *out, const struct report *r, const struct sample *
 		return;
 	}
 
-	const char *cause = poll_cause(r, blamed, s);
+	const enum poll_cause cause = breach_poll_cause(r, blamed, s);
 
 	usual = blamed->usual;
 	fprintf(out, "  Blame: %s %.3f us, typical %.3f us", blamed->name, label_us(blamed->value_ns),
@@ -276,7 +280,7 @@ static void write_blame(FILE *out, const struct report *r, const struct sample *
 		fprintf(out, ", %.0f %% of the excess",
 			100.0 * (double)(blamed->value_ns - usual.value_ns) / (double)(value_ns - whole.value_ns));
 	if (cause)
-		fprintf(out, ": %s", cause);
+		fprintf(out, ": %s", poll_causes[cause]);
 	fputc('\n', out);
 }
 
@@ -425,10 +429,10 @@ void breach_write_brief(FILE *out, const struct report *r)
 		return;
 	}
 
-	const char *cause = poll_cause(r, blame.part, s);
+	const enum poll_cause cause = breach_poll_cause(r, blame.part, s);
 
 	fprintf(out, "  Blame: %s %.3f us, typical %.3f us%s%s\n", blame.part->name, label_us(blame.part->value_ns),
-		label_us(blame.part->usual.value_ns), cause ? ":\n    " : "", cause ? cause : "");
+		label_us(blame.part->usual.value_ns), cause ? ":\n    " : "", cause ? poll_causes[cause] : "");
 }
 
 void breach_write(FILE *out, const struct report *r)

@@ -49,7 +49,7 @@ evidence() {
 	expect_status "$name" 2
 	expect_line "$name.out" "^  $2 \\(.*\\): [0-9]{9} ns <-- where the spike is\$"
 	expect "$(grep -c 'where the spike is' "$work/$name.out")" -eq 1 'arrows'
-	expect_line "$name.out" "^  Blame: $2 [0-9.]+ us, typical [0-9.]+ us, ${3:-(9[0-9]|10[0-9])} % of the excess\$"
+	expect_line "$name.out" "^  Blame: $2 [0-9.]+ us, typical [0-9.]+ us, ${3:-(9[0-9]|10[0-9])} % of the excess(: .*)?\$"
 	expect_line "$name.out" '^  Saved     : .*, from snapshot, the spike is in cpu[01]\.txt$'
 	seq=$(sed -n 's/^  Sequence number: //p' "$work/$name.out" | head -1)
 	all=$(echo "$work"/saved/*/all.txt)

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# lab: slow
+#
+# A receive stage is divided by what the thread did: where the NIC hands a packet over late, the thread polled meanwhile;
+# where the thread had no CPU, the packet waited for it. 50 of each at either host, on the simulated NIC.
+set -uo pipefail
+
+if [ -z "${SIMNIC:-}" ]; then
+	echo "ok - poll gaps # SKIP the module of the simulated NIC was not built"
+	exit 0
+fi
+# shellcheck source=tests/lab/live.sh
+. "$TESTS/live.sh"
+
+planted=50
+late_ms=30
+
+# The emitter leaves room between the probes, so that both threads poll nearly all the time.
+start_pair() {
+	start_both '-s -C -t 20000' "-s -C -t 20000 --interval 10ms --pacing spin --log $work/e.log --log-full --log-format csv --count $1 --json $work/e.json"
+}
+
+# counted CONDITION: numbers of records with it whose stage of more than half of late_ms, here and at the other host, was the
+# packet's and the thread's. Columns: T4_HW 4, T4_SW 5, T2_HW 7, T2_SW 8, POLL_GAP 13, REMOTE_POLL_GAP 14.
+counted() {
+	awk -F, -v least="$((late_ms * 500000))" '
+		function add(host, stage, gap) {
+			if (stage < least) return
+			n[host "late"] += gap < 0.5 * stage
+			n[host "wait"] += gap >= 0.5 * stage
+		}
+		!/^#/ && NR > 1 && '"$1"' { add("here", $5 - $4, $13); add("there", $8 - $7, $14) }
+		END { print n["herelate"] + 0, n["herewait"] + 0, n["therelate"] + 0, n["therewait"] + 0 }' "$work/e.log"
+}
+
+packets_are_late() {
+	local -a n
+
+	begin "poll gaps: $planted packets that the NICs hand over late, at each host"
+	set_parameters spike_stage=4 spike_ns="${late_ms}000000" spike_every=20
+	start_pair $((20 * planted))
+	finish e
+	stop r
+	set_parameters spike_every=0 spike_ns=0
+	expect_status e 0
+	# In others the guest may have been late by itself.
+	# shellcheck disable=SC2016 # for awk
+	read -ra n < <(counted '$1 % 20 == 19')
+	expect "${n[0]}" -eq "$planted" 'late replies, of those that were planted'
+	expect "${n[1]}" -eq 0 'late replies that are called the thread'
+	expect "${n[2]}" -eq "$planted" 'late probes, of those that were planted'
+	expect "${n[3]}" -eq 0 'late probes that are called the thread'
+	expect_line e.out '^  Blame: Remote NIC-to-app [0-9.]+ us, typical [0-9.]+ us, [0-9]+ % of the excess: the packet was late, the thread polled$'
+	verdict
+}
+
+# Before everything else on this CPU, for a bit longer than a planted delay, with pauses: a shell reads the time.
+# shellcheck disable=SC2016
+hog='for ((i = 0; i < $1; i++)); do
+	until=$((${EPOCHREALTIME/./} + $2))
+	while [ ${EPOCHREALTIME/./} -lt $until ]; do :; done
+	read -r -t 0.2 _ <><(:)
+done'
+
+# thread_waits HOST CPU COLUMN: a real-time program takes the CPU of this host.
+thread_waits() {
+	local -a n
+
+	begin "poll gaps: the thread of the $1 loses its CPU $planted times"
+	start_pair 100000
+	wait_for_packets 50
+	chrt -f 90 taskset -c "$2" bash -c "$hog" hog "$planted" $((late_ms * 1500))
+	stop e
+	stop r
+	read -ra n < <(counted 1)
+	expect "${n[$3]}" -ge "$planted" 'packets that waited for the thread'
+	expect "${n[$3 - 1]}" -eq 0 'packets that waited for the thread and are called late'
+	if [ "$1" = reflector ]; then
+		expect_line e.out '^  Blame: Remote NIC-to-app [0-9.]+ us, typical [0-9.]+ us, [0-9]+ % of the excess: the thread was not polling$'
+	fi
+	verdict
+}
+
+packets_are_late
+thread_waits reflector 1 3
+thread_waits emitter 0 1
