@@ -144,7 +144,7 @@ scraped() {
 		! is_bound "$port" || break
 		sleep 0.1
 	done
-	timeout 100 python3 $here/scraped.py "$work/scraped" $((port + 1)) ./rant -i lo -a 127.0.0.1 --port "$port" --stamp kernel \
+	timeout 180 python3 $here/scraped.py "$work/scraped" $((port + 1)) ./rant -i lo -a 127.0.0.1 --port "$port" --stamp kernel \
 		--interval 4ms --count 250 --timeout 10000 --give-up 20 || echo "status $?"
 	kill "$reflector"
 	wait "$reflector" || true
