@@ -205,11 +205,11 @@ static inline void exchange_note_poll(struct exchange *x)
 static inline void exchange_begin_gaps(struct exchange *x, bool with_last)
 {
 	const bool last = with_last && x->last_gap_ticks > x->longest_gap_ticks;
+	const int64_t gap_ns = poll_clock_ns(&x->poll_clock, last ? x->last_gap_ticks : x->longest_gap_ticks);
 
-	if (x->measuring)
-		poll_gaps_add_between(&x->result.poll_gaps,
-				      poll_clock_ns(&x->poll_clock, last ? x->last_gap_ticks : x->longest_gap_ticks),
-				      x->now_ns);
+	/* Not the start-up. */
+	if (gap_ns >= POLL_GAP_LONG_NS && x->measuring && x->now_ns - gap_ns >= x->result.began_ns)
+		outage_add(&x->result.poll_gaps.between, x->now_ns - gap_ns, x->now_ns);
 	x->longest_gap_ticks = 0;
 	if (with_last)
 		x->last_gap_ticks = 0;

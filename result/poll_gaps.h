@@ -18,11 +18,4 @@ struct poll_gaps {
 	struct outages between; /* gaps of POLL_GAP_LONG_NS or more between exchanges, at most one between two */
 };
 
-/* Hot. The longest gap between two exchanges ended at until_ns or before. */
-static inline void poll_gaps_add_between(struct poll_gaps *g, int64_t gap_ns, int64_t until_ns)
-{
-	if (gap_ns >= POLL_GAP_LONG_NS)
-		outage_add(&g->between, until_ns - gap_ns, until_ns);
-}
-
 #endif
