@@ -39,6 +39,7 @@ parts_template() {
 		^  Round trip +T4_KERNEL - T1_KERNEL( +$number){2}$percentiles$
 		^  Response +T3_KERNEL - T2_KERNEL( +$number){2}$percentiles$
 		^  Network +RTT - RESPONSE( +$number){2}$percentiles$
+		^  Longest poll gap +in each exchange( +$number){2}$percentiles$
 		^  Forward +\+-$us us( +$number){2}$percentiles$
 		* ^  Forward, variation +above its minimum( +$number){2}$percentiles$
 		^  Backward +\+-$us us( +$number){2}$percentiles$
@@ -46,6 +47,7 @@ parts_template() {
 		^  Forward and backward are within \+-$number ns \(at the end \+-$number\): the clocks were compared by the exchanges themselves$
 		* ^  The negative values are within that: .*$
 		^  \* fewer than ten samples are above it$
+		* ^  Between exchanges: [0-9]+ poll gaps? of 10 us or more, the longest $us us, $us s after the start$
 	END
 }
 
@@ -179,7 +181,9 @@ response_template() {
 		^$
 		^Stages \(us\): +Samples +Negative +50th +90th +95th +99th +99\.9th +99\.99th +Maximum$
 		^  Response +T3_KERNEL - T2_KERNEL( +$number){2}( +$us){2}( +$us\*){4} +$us$
+		^  Longest poll gap in each exchange( +$number){2}( +$us){2}( +$us\*){4} +$us$
 		^  \* fewer than ten samples are above it$
+		* ^  Between exchanges: [0-9]+ poll gaps? of 10 us or more, the longest $us us, $us s after the start$
 		^$
 		^Delays \(us\): +Samples +Min +Mean +Median +99th +Max +Stddev$
 		^  Response +$number( +$us){4}\*( +$us){2}$
