@@ -40,7 +40,7 @@ static struct {
 	unsigned asked_statistics;
 } nic;
 
-/* Of a driver: for nic.names. */
+/* Names of a driver: for nic.names. */
 static const char *const statistics[] = { "rx_packets", "rx_dropped", "tx_hwtstamp_skipped",
 					  /* as long as the field, so that no 0 ends it */
 					  "rx_errors_0123456789012345678901", "drop\x1b[31m", "" };
@@ -138,7 +138,7 @@ static inline void put_bytes(const char *path, const void *bytes, size_t count)
 		mkdir(whole, 0700);
 		*at = '/';
 	}
-	/* Written in place, as what is read stays open. */
+	/* Written in place, since the file stays open for reading. */
 	fd = open(whole, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, bytes, count), count);

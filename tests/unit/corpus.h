@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The inputs that fuzzing has kept (make fuzz), and every beginning of each: what was found once is found again,
+/* The inputs that fuzzing has kept (make fuzz), and every beginning of each: a fault once found is found again,
  * without a fuzzer. Run from the top of the sources. */
 #ifndef CORPUS_H
 #define CORPUS_H

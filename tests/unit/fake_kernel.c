@@ -75,7 +75,7 @@ void fake_end(void)
 	fake.on = false;
 }
 
-/* Time passes. Here, and only here, a room that waits for ever is found out. */
+/* Time passes. Only here a loop that waits for ever is detected. */
 static void advance(int64_t ns)
 {
 	fake.now_ns += ns;

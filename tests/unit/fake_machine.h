@@ -99,10 +99,10 @@ static struct {
 	int ask_error; /* of all settings */
 	int busy_poll_error;
 	bool socket_in_ipv6;
-	const char *address_refused, *socket_refused; /* what rant says then */
+	const char *address_refused, *socket_refused; /* lines that rant then prints */
 	const union address *asked_for;
 	uint64_t memlock;
-	/* The clock: what a reading takes, and one reading that takes longer. */
+	/* The clock: duration of a reading, and one reading that takes longer. */
 	int64_t now_ns, reading_ns, long_reading_ns;
 	long readings, long_reading_at;
 	/* The NIC's clock, which begins at 10^18. */

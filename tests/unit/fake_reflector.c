@@ -16,7 +16,7 @@
 #define T2_AT 16
 #define WRONG_NS 5555 /* how far off the time of a follow-up with a wrong number is */
 
-/* Apart by odd amounts from the clocks of the room. */
+/* Apart by odd amounts from the clocks of the emitter. */
 #define THERE_REAL_OFFSET_NS (1650000000 * NS_PER_S + 222333444)
 #define THERE_WIRE_OFFSET_NS (1600000000 * NS_PER_S + 555666777)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A finished run, made by hand, and what the report says of it. A test includes the room that it is about first, then
- * this. Only a test that calls written() has to be linked with all rooms of the report.
+ * A finished run, made by hand, and its report. A test includes the source that it is about first, then
+ * this. Only a test that calls written() has to be linked with all sources of the report.
  */
 #ifndef FAKE_REPORT_H
 #define FAKE_REPORT_H
@@ -38,7 +38,7 @@ static const char *part; /* regular expression: show_report() leaves out the par
 static const char *usual_stage; /* set_up() puts it there */
 static char *nothing, *shown; /* the report of an empty run, and the last one that was shown */
 
-/* With as much room as the latency has. */
+/* As large as the histogram of the latency. */
 static inline void place(struct histogram *h, int64_t width_ns)
 {
 	histogram_assign(h, calloc(1, histogram_layout(h, options.overflow_ns, width_ns, HISTOGRAM_OVERFLOW_STORE)));
@@ -117,8 +117,8 @@ static inline void print_paragraphs(FILE *out, const char *all, const char *patt
 	regfree(&wanted);
 }
 
-/* Puts the report into the golden file: without `part` as what differs from the report of an empty run, and in each
- * case the second one of a test, and those that follow, as what differs from the one before. Whole where that is
+/* Puts the report into the golden file: without `part` as the difference from the report of an empty run, and in the
+ * second and each later case of a test, as the difference from the report before. Whole where that is
  * shorter. */
 static inline const char *show_report(void)
 {
@@ -181,7 +181,7 @@ static inline void assert_text(const char *from, size_t bytes, const char *lines
 		fail_msg("not\n%s\nbut\n%.*s", lines, (int)bytes, from);
 }
 
-/* What follows the line on top and the verdict. */
+/* The lines after the first line and the verdict. */
 static inline const char *below_the_top(const char *all)
 {
 	return strstr(all, "\n\n") + 2;
@@ -261,7 +261,7 @@ static inline void forget_samples(struct histogram *h, int64_t value_ns, unsigne
 
 /* ---- A run that heard of the other host -------------------------------------------------------------------------- */
 
-/* What each part of an exchange typically takes; a round trip 15 us, its response 10 us. */
+/* Typical durations of each part of an exchange; a round trip 15 us, its response 10 us. */
 static const int64_t joined_ns[STAGES] = {
 	[STAGE_APP_TO_WIRE] = 3000, [STAGE_WIRE_TO_APP] = 2000, [STAGE_RESPONSE] = 10000, [STAGE_NETWORK] = 5000,
 	[STAGE_REMOTE_WIRE_TO_APP] = 2100, [STAGE_REMOTE_APP] = 900, [STAGE_REMOTE_APP_TO_WIRE] = 7000,
@@ -350,7 +350,7 @@ static inline void traced(void)
 
 #define RECORDS 8
 
-/* On the heap and no larger than what a record of a plain or a full log has, so that ASan sees one octet too many. */
+/* On the heap and no larger than a record of a plain or a full log, so that ASan sees one octet too many. */
 static inline void place_records(uint64_t capacity, bool circular, bool full)
 {
 	free(records);

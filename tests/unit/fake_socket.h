@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For test_socket.c, which includes wire/socket.c before: the system calls of the room, replaced. */
+/* For test_socket.c, which includes wire/socket.c before: replacements of its system calls. */
 #ifndef FAKE_SOCKET_H
 #define FAKE_SOCKET_H
 
@@ -119,7 +119,7 @@ ssize_t __wrap_sendmsg(int fd, const struct msghdr *m, int flags)
 
 	if (!fake.on)
 		return __real_sendmsg(fd, m, flags);
-	/* The only message of this room: nothing, to where nothing may be sent. */
+	/* The only message of this source: nothing, to an address to which nothing may be sent. */
 	fake.sends++;
 	assert_non_null(h);
 	assert_int_equal(h->cmsg_level, SOL_SOCKET);

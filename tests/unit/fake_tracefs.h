@@ -21,7 +21,7 @@
 static struct trace t;
 static struct trace_saved saved;
 static char root[64], instance[256], out[128];
-static const char *mounts_path = "/proc/mounts"; /* what is read in its place */
+static const char *mounts_path = "/proc/mounts"; /* content read in its place */
 static char said[8192];
 
 #define CAPTURED(result, call)                                    \
@@ -399,7 +399,7 @@ static inline void breach(bool stop)
 	trace_breach(&t, ROLE_REFLECT, &spike, 100000, stop);
 }
 
-/* ---- What several tests do -------------------------------------------------------------------------------------- */
+/* ---- Steps of several tests ------------------------------------------------------------------------------------- */
 
 static inline int save(void)
 {

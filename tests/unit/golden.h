@@ -22,7 +22,7 @@ static struct {
 	size_t count, now;	  /* now: the test that runs */
 	const char *path;
 	bool writes;
-	char *file;		  /* what is expected: all sections, "" without a file */
+	char *file;		  /* expected text: all sections, "" without a file */
 	char *text[GOLDEN_TESTS]; /* of each test */
 	bool ended[GOLDEN_TESTS]; /* not skipped */
 	FILE *out;		  /* to text[now] */

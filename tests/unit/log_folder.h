@@ -11,13 +11,13 @@
 #include <poll.h>
 #include <sys/stat.h>
 
-/* ---- What the kernel does ---------------------------------------------------------------------------------------- */
+/* ---- The kernel -------------------------------------------------------------------------------------------------- */
 
 /* Each write takes at most so many octets; after so many in all it fails, again and again. */
 static struct {
 	size_t most; /* 0: no limit */
 	int64_t until; /* octets that are still taken; -1: no limit */
-	int error; /* what comes then; -1: as many octets as there are, but one */
+	int error; /* result then; -1: as many octets as there are, but one */
 	unsigned interrupts; /* of each write, before it is done */
 	int interrupt_error; /* EINTR or EAGAIN */
 	unsigned interrupts_left, polls;
@@ -87,8 +87,8 @@ int __wrap_rename(const char *from, const char *to)
 	return kernel.rename_error ? -1 : __real_rename(from, to);
 }
 
-/* What somebody else does just before the path that rant was given is opened, and right after PATH.partial was made;
- * and right after one that was there was opened. */
+/* Interference of another program just before the path given to rant is opened, and right after PATH.partial was made;
+ * and right after an existing file was opened. */
 static void (*before_open)(void), (*before_partial)(void), (*after_partial)(void), (*after_left)(void);
 
 static char folder[] = "/tmp/rant-report-XXXXXX", path[64], partial[80];

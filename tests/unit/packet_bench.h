@@ -30,7 +30,7 @@ static const char vector_4[] = "00000005 000000000000000000000000 e8fe6f801f9add
 static const char vector_5[] = "80030004 00000000 80080010 ce69f7788f29f143897621ef188b0194";
 static const char vector_key[] = "00112233445566778899aabbccddeeff";
 
-/* The two kinds of packet, from the RFC's figures and not from the room's table. */
+/* The two kinds of packet, from the RFC's figures and not from the table of the program. */
 struct kind {
 	bool keyed;
 	size_t base, t1, estimate, ssid, t2, sender_seq, sender_t1, sender_estimate, ttl, end;

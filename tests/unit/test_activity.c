@@ -2,7 +2,7 @@
 /* build: wraps= sources=host/counters/activity_cpu.c,host/counters/activity_fields.c,host/counters/activity_inside.c,host/counters/activity_interrupts.c,host/counters/activity_nic.c,host/counters/activity_text.c,host/counters/activity_vm.c libs= */
 /*
  * activity.c and, in all, its parsers: against folders that stand for a machine, and against the real ones of this
- * machine. What is particular to a parser is in the test of that.
+ * machine. The test of each parser has its particular cases.
  */
 #include "host/counters/activity.c"
 
@@ -14,7 +14,7 @@
 
 #include "activity_bench.h"
 
-/* ---- A quiet machine, and one that did something ----------------------------------------------------------------- */
+/* ---- A quiet and an active machine ------------------------------------------------------------------------------- */
 
 static void test_nothing_happened(void **state)
 {
@@ -117,7 +117,7 @@ static void test_wrap_and_reset(void **state)
 	}
 }
 
-/* 64-bit counters never wrap: one that falls was reset. */
+/* 64-bit counters never wrap: a counter that falls was reset. */
 static void test_wide_counter_goes_back(void **state)
 {
 	(void)state;
@@ -128,7 +128,7 @@ static void test_wide_counter_goes_back(void **state)
 	assert_change("interface eth0", "receive errors", ACTIVITY_RESET, 4294967291, 3);
 }
 
-/* ---- What cannot be read ----------------------------------------------------------------------------------------- */
+/* ---- Unreadable files -------------------------------------------------------------------------------------------- */
 
 static void test_nothing_there(void **state)
 {
@@ -186,7 +186,7 @@ static void test_gone_in_the_middle(void **state)
 	assert_change("CPU 1", "frequency", ACTIVITY_GONE, 3600000, 0);
 }
 
-/* More unreadable things than there is room to name. */
+/* More unreadable things than the list can name. */
 static void test_too_many_notes(void **state)
 {
 	(void)state;

@@ -44,7 +44,7 @@ static void test_cpu_and_link(void **state)
 	assert_counted("interface eth0", "carrier errors", 9, "");
 }
 
-/* ---- What would disturb ------------------------------------------------------------------------------------------ */
+/* ---- Disturbances ------------------------------------------------------------------------------------------------ */
 
 static void test_measuring_reads_no_msr(void **state)
 {

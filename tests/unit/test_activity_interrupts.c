@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: wraps= sources=host/counters/activity.c,host/counters/activity_cpu.c,host/counters/activity_fields.c,host/counters/activity_inside.c,host/counters/activity_nic.c,host/counters/activity_vm.c libs= */
-/* activity_interrupts.c, and activity_text.c that it reads by: tables that change, large ones and torn ones. */
+/* activity_interrupts.c, and activity_text.c, which it uses: changing, large and torn tables. */
 #include "host/counters/activity_interrupts.c"
 #include "host/counters/activity_text.c"
 
@@ -82,7 +82,7 @@ static void test_measuring_cpu_unplugged(void **state)
 	assert_noted("interrupts of CPU 1 (not in /proc/interrupts)");
 }
 
-/* A CPU came or went between the header and the lines: nobody can tell whose numbers they are. */
+/* A CPU was added or removed between the header and the lines: the owner of each number is not known. */
 static void test_torn_lines(void **state)
 {
 	(void)state;
@@ -104,7 +104,7 @@ static void test_torn_lines(void **state)
 		 " LOC:          1          3          3   Local timer interrupts\n"
 		 " ERR:          7\n");
 	compare_now();
-	/* What was not readable before did not count from 0. */
+	/* A counter that was not readable before did not count from 0. */
 	assert_differences(1);
 	assert_counted("interrupts on CPU 1", "LOC Local timer interrupts", 1, "");
 }
@@ -130,7 +130,7 @@ static void test_new_and_gone_rows(void **state)
 	assert_differences(0);
 }
 
-/* ---- What cannot be read, or not all of it ----------------------------------------------------------------------- */
+/* ---- Files that cannot be read, or only in part ------------------------------------------------------------------ */
 
 static void test_single_numbers(void **state)
 {
@@ -257,7 +257,7 @@ static void test_vectors_by_name(void **state)
 	};
 
 	(void)state;
-	/* Where those that are no addresses would lead to. */
+	/* Targets of paths that are not addresses. */
 	put_file("/sys/bus/pci/evil/msi_irqs/200", "msix\n");
 	put_file("/sys/bus/pci/msi_irqs/200", "msix\n");
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -283,7 +283,7 @@ static void test_list_of_vectors_wins(void **state)
 	assert_int_equal(a.inside->row[2].vector_slot, NONE);
 }
 
-/* The measuring CPU's softirqs are told already. */
+/* The softirqs of the measuring CPU are listed already. */
 static void test_vector_on_measuring_cpu(void **state)
 {
 	(void)state;

@@ -82,7 +82,7 @@ static void test_statistics_change(void **state)
 	assert_change("driver statistics of eth0", "rx_dropped", ACTIVITY_GONE, 8, 0);
 }
 
-/* What the kernel would write behind the room must fail, and not overwrite anything. */
+/* Writes of the kernel behind the buffer must fail, and not overwrite anything. */
 static void test_guard(void **state)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), mapped;

@@ -1,6 +1,6 @@
 /* build: wraps=sendmsg,recvmsg,send,recv,ppoll,clock_gettime,clock_to_phc,clock_peer_forward,clock_peer_backward,pmc_begin,pmc_end,pmc_account sources=@loop libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whom a reflector answers: what is refused is counted by its reason, and is in nothing else of the run. The bench
+/* Admission by a reflector: a refused request is counted by its reason, and is in nothing else of the run. The bench
  * holds every account, record and reply against the truth; here is said which request is to be refused, and why. */
 #include "exchange_bench.h"
 
@@ -48,7 +48,7 @@ static void only_who_is_allowed(void **state)
 	assert_int_equal(hook.begun, PACKETS);
 	assert_int_equal(counter_get(&b.sessions.opened), 5);
 
-	/* Nothing of the others is even read: of peer 1 what is malformed, of peer 4 too. */
+	/* No packet of the others is even read: the malformed packets of peer 1, and those of peer 4. */
 	start_with_a_list();
 	SCRIPT({ 21, 0, EXTRA, EXTRA_MULTIPLIER, 0 }, { 24, 0, EXTRA, EXTRA_MULTIPLIER, 0 });
 	got = bench_run("--allow, malformed");
@@ -72,7 +72,7 @@ static void a_run_is_of_what_is_answered(void **state)
 	assert_int_equal(got.recorded, 20);
 	assert_true(got.disallowed >= 20 && got.disallowed <= 30);
 
-	/* Slow ones of 10.0.1.1, which are refused, and one of 10.0.0.1. */
+	/* Slow requests of 10.0.1.1, which are refused, and one of 10.0.0.1. */
 	for (int good = 0; good < 2; good++) {
 		start_with_a_list();
 		b.options.threshold_ns = THRESHOLD_NS;
@@ -116,7 +116,7 @@ static enum fake_verdict first_four(const struct fake_message *m)
 	return m->peer < 4 ? m->verdict : NO_SESSION;
 }
 
-/* The others are answered without one; with a key, where what was replayed could not be told, they are not. */
+/* The others are answered without a session; not with a key, since replayed requests could not be detected. */
 static void only_so_many_sessions(void **state)
 {
 	struct hmac *key = bench_open_key();
@@ -183,7 +183,7 @@ static void no_more_than_the_rate(void **state)
 	for (size_t i = 0; i < COUNT_OF(bucket); i++)
 		assert_int_equal(b.sessions.session[i].requests, 1000);
 
-	/* Who keeps to it, is not. */
+	/* A sender below the limit is not. */
 	memset(bucket, 0, sizeof(bucket));
 	bench_start(ROLE_REFLECT, SOURCE_KERNEL);
 	bench_sessions(SESSIONS_MAX, RATE);
@@ -200,7 +200,7 @@ static enum fake_verdict by_number(const struct fake_message *m)
 	return fake.seen[m->number % FAKE_PACKETS] ? REPLAYED : m->verdict;
 }
 
-/* What comes twice is not answered twice. What is late is, when it comes within 64, and once. */
+/* A repeated request is not answered again. A late request is, if it is among the last 64, and once. */
 static void a_replay_is_not_answered(void **state)
 {
 	struct hmac *key = bench_open_key();

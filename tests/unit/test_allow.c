@@ -11,7 +11,7 @@
 #include "wire/allow.h"
 
 static struct options o;
-static char said[1024]; /* what the last parse() wrote to stderr */
+static char said[1024]; /* stderr of the last parse() */
 
 static int parse(const char *const *args, int count)
 {
@@ -125,7 +125,7 @@ static void against_the_oracle(void **state)
 		assert_int_equal(parse(args, 2 * n), 0);
 		assert_int_equal(o.allow.prefixes, n);
 		for (int k = 0; k < 500; k++) {
-			/* One bit beside what is in one of them. */
+			/* One bit beside a listed prefix. */
 			uint32_t host = at[util_below((uint64_t)n)] ^ (1U << util_below(32));
 			union address a = { .in = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(host) } };
 			bool want = false;

@@ -8,7 +8,7 @@
 
 #include "fake_machine.h"
 
-/* ---- What the checks read with ----------------------------------------------------------------------------------- */
+/* ---- Reading of the checks --------------------------------------------------------------------------------------- */
 
 static void test_cpu_lists(void **state)
 {
@@ -181,7 +181,7 @@ static void test_whole(void **state)
 	assert_string_equal(said, "");
 }
 
-/* The start of a run uses all rows except the slow ones. */
+/* The start of a run uses all rows except the slow rows. */
 static void test_rows(void **state)
 {
 	(void)state;

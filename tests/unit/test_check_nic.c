@@ -298,7 +298,7 @@ static void test_prefer_busy_poll(void **state)
 	look("busy polling");
 }
 
-/* ---- What a run refuses ------------------------------------------------------------------------------------------ */
+/* ---- Refusals of a run ------------------------------------------------------------------------------------------- */
 
 static void test_address(void **state)
 {

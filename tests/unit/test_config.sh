@@ -37,7 +37,7 @@ trap 'exit 143' TERM HUP
 . "$tree/tests/unit/config/machine.sh"
 replace_tools
 
-# The first one is kept, and copied from then on.
+# The first is kept, and copied from then on.
 make_root() {
 	rm -rf "$CONFIG_ROOT"
 	if [ ! -e "$work/first" ]; then
@@ -53,7 +53,7 @@ make_root() {
 	cp "$work/first before" "$work/before"
 }
 
-# All that could be changed. What somebody refuses is not part of it.
+# All changeable settings, without those that are refused.
 dump() {
 	(cd "$CONFIG_ROOT" && grep -ra '' nic proc sys && ls run/netns) | grep -av -e '^nic/refuse' -e 'proc/[0-9]*/cmdline' | sort
 	[ ! -e "$CONFIG_ROOT/run/rant-config/eth0" ] || echo "state is left"
@@ -304,7 +304,7 @@ for pair in ethtool:ethtool setpci:pciutils phc2sys:linuxptp chrt:util-linux; do
 	verdict
 done
 
-# ---- What is done ----------------------------------------------------------------------------------------------------
+# ---- Actions ---------------------------------------------------------------------------------------------------------
 
 if chosen 'help'; then
 	begin '--help lists all steps, one line each'
@@ -324,7 +324,7 @@ if chosen 'dry-run'; then
 	verdict
 fi
 
-# What must be true after all of it.
+# Conditions after all of it.
 expect_prepared() {
 	local setting
 
@@ -535,7 +535,7 @@ if chosen 'heir'; then
 	verdict
 fi
 
-# ---- What is saved ---------------------------------------------------------------------------------------------------
+# ---- Saved values ----------------------------------------------------------------------------------------------------
 
 state=$CONFIG_ROOT/run/rant-config/eth0
 s=$'\x1f'
@@ -614,7 +614,7 @@ fi
 if chosen 'earlier version'; then
 	begin '--undo takes back what an earlier version saved'
 	config 0 "${all[@]}"
-	# Of what that version did not know, the lines of this one stay.
+	# Lines of this version that the older version did not know stay.
 	sed "s#ROOT#$CONFIG_ROOT#g; s/|/$s/g" "$tree/tests/unit/config/saved.txt" >"$work/saved"
 	awk -F "$s" 'NR == FNR { earlier[$1]; print; next } !($1 in earlier)' "$work/saved" "$state/undo" >"$work/undo"
 	cp "$work/undo" "$state/undo"
@@ -764,7 +764,7 @@ fi
 killed() {
 	chosen "killed $3" || return 0
 	begin "killed $3 and taken back, all is as before"
-	CONFIG_KILL_AFTER=$2 config "$1" "${all[@]}" 2>/dev/null # where bash tells of it
+	CONFIG_KILL_AFTER=$2 config "$1" "${all[@]}" 2>/dev/null # where bash reports it
 	config 0 eth0 --undo
 	expect_as_before "killed at $2"
 	verdict

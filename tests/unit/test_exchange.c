@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Both loops against a fake kernel, network and peer in virtual time. After every run three accounts are held together:
- * that of the room, that of the fake, and, where a test names numbers, the test's own.
+ * that of the program, that of the fake, and, where a test names numbers, the test's own.
  */
 #include "exchange_bench.h"
 
@@ -478,7 +478,7 @@ static void what_is_not_answered_has_been_seen(void **state)
 		bench_start(ROLE_REFLECT, SOURCE_KERNEL);
 		bench_script(events, COUNT_OF(events));
 		/* The fake kernel can attribute them. */
-		assert_true(bench_run("a late request after one that is refused").reordered <= 1);
+		assert_true(bench_run("a late request after a refused request").reordered <= 1);
 	}
 }
 

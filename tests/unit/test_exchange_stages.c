@@ -640,7 +640,7 @@ static void only_what_is_recorded_is_counted(void **state)
 		b.x.pmc = &pmc;
 		bench_script(events, COUNT_OF(events));
 
-		struct fake_account got = bench_run("counters of what is not recorded");
+		struct fake_account got = bench_run("counters of samples that are not recorded");
 
 		assert_int_equal(got.stepped, 1);
 		assert_int_equal(got.unstamped, 2);

@@ -1,6 +1,6 @@
 /* build: wraps= sources= libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* golden.h: what makes a test fail, and what is written. In a folder of its own, each run in a child. */
+/* golden.h: failures of a test, and written files. In a folder of its own, each run in a child. */
 #include "rant.h"
 
 #include "golden.h"
@@ -101,7 +101,7 @@ static void what_differs_fails(void **state)
 	assert_int_equal(failures("== says_two_lines ==\none\n" THREE, ""), 1);
 	assert_int_equal(failures("== says_two_lines ==\none\ntwo\ntwo\n" THREE, ""), 1);
 	assert_int_equal(failures("== says_two_lines ==\n" THREE, ""), 1);
-	/* No section, no file, one that no test asked for, and one of a test that is not there. */
+	/* No section, no file, a section that no test asked for, and a section of a test that is not there. */
 	assert_int_equal(failures(TWO_LINES, ""), 1);
 	assert_int_equal(failures("", ""), 2);
 	assert_int_equal(failures(TWO_LINES "== says_nothing ==\n" THREE, ""), 1);

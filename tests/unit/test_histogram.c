@@ -20,7 +20,7 @@ static void place_as(int64_t limit_ns, int64_t width_ns, uint32_t overflow_capac
 
 	assert_int_equal(histogram_bytes(&h), bytes);
 
-	/* What histogram_layout() asked for and not an octet more, so that ASan sees what is laid out behind it. */
+	/* The size that histogram_layout() returned and not an octet more, so that ASan sees writes behind it. */
 	memory = calloc(1, bytes);
 	assert_non_null(memory);
 	histogram_assign(&h, memory);
@@ -189,7 +189,7 @@ static void percentiles_of_random_samples(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(distributions); i++) {
 		fill_and_check(distributions[i], 1 + util_below(20000), 1000000);
-		/* Buckets of 10 ns, the last one rarely whole. */
+		/* Buckets of 10 ns, of which the last is rarely whole. */
 		fill_and_check(distributions[i], 1 + util_below(20000), 3000000 + (int64_t)util_below(1000));
 		for (uint64_t n = 1; n <= 12; n++)
 			fill_and_check(distributions[i], n, 20000);
@@ -265,7 +265,7 @@ static void layouts_of_another_width(void **state)
 			assert_int_equal(h.overflow_capacity, stores[n]);
 			assert_int_equal(histogram_bytes(&h),
 					 (h.buckets + h.log_buckets) * 5ULL + stores[n] * 8ULL);
-			/* Each octet of it in use: ASan sees one that is not there, the counts one that is shared. */
+			/* Each octet of it in use: ASan finds a missing octet, the counts find a shared octet. */
 			for (int64_t v = 0; v < rows[i].limit_ns; v += h.width_ns)
 				assert_true(histogram_add(&h, v, 0));
 			for (uint32_t v = 0; v <= stores[n]; v++)
@@ -307,7 +307,7 @@ static void percentiles_of_a_part(void **state)
 	}
 }
 
-/* A carry has 32 bits: what is in a bucket must not be cut off there. */
+/* A carry has 32 bits: the count of a bucket must not be cut off there. */
 static void a_count_beyond_32_bits(void **state)
 {
 	(void)state;
@@ -796,7 +796,7 @@ static void a_million_million_samples(void **state)
 	check_identity(n + 1);
 }
 
-/* ---- Beside the one who adds ------------------------------------------------------------------------------------- */
+/* ---- Beside the adding thread ------------------------------------------------------------------------------------ */
 
 static void a_copy_is_the_same(void **state)
 {
@@ -900,7 +900,7 @@ static void halt_it(pthread_t thread)
 		sched_yield();
 }
 
-/* Of the first samples, each of them whole. *n and the sums are of those that were added up so far. */
+/* Whole samples from the first on. *n and the sums are of the samples added up so far. */
 static void check_sums(const struct histogram *copy, uint64_t *n, __int128 *sum, __int128 *squares)
 {
 	for (; *n < copy->count; (*n)++) {
@@ -949,7 +949,7 @@ static void copies_of_one_that_stands_still(void **state)
 #define BURSTS 60
 #define BURST 500 /* samples, each value once */
 
-/* Of the two threads: each goes on by what the other has done, and none by time. */
+/* Both threads continue by the progress of the other, and never by time. */
 struct growing {
 	_Atomic uint64_t readings;
 	_Atomic bool done;

@@ -132,7 +132,7 @@ static size_t read_counts(const uint8_t *at, const uint8_t *end)
 	return place;
 }
 
-/* The line of the second with these, which lasts so long. Returns how many places are told of. */
+/* The line of the second with these, of this duration. Returns the number of positions in it. */
 static size_t reported(const int64_t *values, size_t n, int64_t ns)
 {
 	const uint8_t *plain = octets + 8 + 7;
@@ -195,7 +195,7 @@ static void the_head(void **state)
 	*got = 0;
 	hlog_end(&h); /* it is there once */
 	assert_string_equal(got, "");
-	/* Of what was read the time may be not known. */
+	/* The time of a second that was read may be unknown. */
 	options.interface = NULL;
 	hlog_begin(&h, 0, "No intervals: why");
 	hlog_end(&h);
@@ -233,7 +233,7 @@ static void nothing_in_a_second(void **state)
 	assert_int_equal(counts[0], 0);
 }
 
-/* Of each length that base64 fills up, and of counts with more octets. */
+/* Payloads of each length that base64 fills up, and counts with more octets. */
 static void all_lengths(void **state)
 {
 	static int64_t values[20000];

@@ -1,6 +1,6 @@
 /* build: wraps=posix_spawn,poll,malloc sources=host/process/privileges.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Commands at a breach: what they inherit and what not, which are started, what is counted, who is waited for. */
+/* Commands at a breach: inherited settings, started commands, counts, and waiting at the end. */
 #include "host/process/hook.c"
 
 #include "options.h"
@@ -15,7 +15,7 @@
 static struct {
 	int spawn_error; /* errno: of every start */
 	bool no_memory;
-	/* of the shell, which puts some of what it inherits right by itself: arguments of /bin/cp */
+	/* of the shell, which corrects some inherited settings by itself: arguments of /bin/cp */
 	char *const *instead;
 	/* Instead of sleeping: */
 	bool quick;
@@ -57,7 +57,7 @@ void *__wrap_malloc(size_t bytes)
 	return fake.no_memory ? NULL : __real_malloc(bytes);
 }
 
-/* ---- A folder for what the commands write ------------------------------------------------------------------------ */
+/* ---- A folder for the output of the commands --------------------------------------------------------------------- */
 
 static char folder[] = "/tmp/rant-action-XXXXXX", command[BREACH_COMMANDS_MAX][256];
 static struct breach_hooks wanted;
@@ -157,7 +157,7 @@ static int lines_with(const char *text, const char *start)
 	return n;
 }
 
-/* ---- What a command gets ----------------------------------------------------------------------------------------- */
+/* ---- Inputs of a command ----------------------------------------------------------------------------------------- */
 
 static void no_capability_goes_to_a_command(void **state)
 {
@@ -360,7 +360,7 @@ static void one_that_still_runs_is_not_started_again(void **state)
 	assert_int_equal(lines_with(output(), "quick\n"), 5);
 }
 
-/* ---- What is counted --------------------------------------------------------------------------------------------- */
+/* ---- Counts ------------------------------------------------------------------------------------------------------ */
 
 static void a_status_or_a_signal_is_a_failure(void **state)
 {
@@ -387,7 +387,7 @@ static void a_status_or_a_signal_is_a_failure(void **state)
 			fail_msg("%s: ran %u, failed %u, pid %d", wanted.command[i], a.ran[i], a.failed[i],
 				 (int)a.pid[i]);
 	}
-	/* The shell says what it can't find; rant adds nothing. */
+	/* The shell names the command that it cannot find; rant adds nothing. */
 	assert_null(strstr(said, "--on-breach"));
 }
 

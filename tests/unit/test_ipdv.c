@@ -127,7 +127,7 @@ static void kinds_are_not_compared(void **state)
 	assert_int_equal(f.max_ns, 1);
 }
 
-/* The last value that is taken, the first that is not, and what is in no 64 bits. */
+/* The last accepted value, the first rejected value, and values beyond 64 bits. */
 static void values_beyond_all(void **state)
 {
 	const int64_t last_ns = (1LL << IPDV_BITS) - 1;
@@ -191,7 +191,7 @@ static void buckets_are_as_fine_as_reported(void **state)
 				continue;
 			set_up(NULL);
 			FOLLOW(1, 0, ns);
-			f.min_ns = 0; /* what follows is of the bucket alone */
+			f.min_ns = 0; /* from here on of the bucket alone */
 			f.max_ns = UINT64_MAX;
 			reported_ns = ipdv_percentile(&f, 1, 1);
 			if (ns < 64)
@@ -297,7 +297,7 @@ static void the_ways_of_two_samples(void **state)
 	assert_int_equal(x.result.ipdv.left_out, 0);
 }
 
-/* What a rule took out, or what was never told, is a gap in that figure alone. */
+/* A sample that a rule removed, or without a report, is a gap in that figure alone. */
 static void a_way_that_is_not_known(void **state)
 {
 	struct sample s = sample_of(2, 1000, 5000, 700), none = sample_of(4, 1000, 5000, 700);
@@ -369,7 +369,7 @@ static void a_clock_that_was_set(void **state)
 	}
 	assert_metrics(15, 2, 2);
 	assert_int_equal(x.result.ipdv.left_out, 12);
-	/* What told nothing of its ways is not left out. */
+	/* A sample without reported directions is not left out. */
 	struct sample none = sample_of(17, 1000, 5000, 700);
 
 	none.source[T2] = none.source[T3] = SOURCE_NONE;
@@ -377,11 +377,11 @@ static void a_clock_that_was_set(void **state)
 	assert_int_equal(x.result.ipdv.left_out, 12);
 }
 
-/* ---- As its program tells ---------------------------------------------------------------------------------------- */
+/* ---- Times reported by the program ------------------------------------------------------------------------------- */
 
 #define T3_REPORTED (REMOTE + REFLECT_T3_USER)
 
-/* The same of a reflector that does not tell when its replies left: T3 was read, and the reply sent so much later. */
+/* The same with a reflector that does not report the departure of its replies: T3 was read, the reply sent later. */
 static struct sample reported_of(uint32_t seq, int64_t remote_ns, int64_t response_ns, int64_t back_ns)
 {
 	struct sample s = sample_of(seq, remote_ns, response_ns, back_ns);
@@ -405,7 +405,7 @@ static void assert_reported(uint64_t delays, uint64_t differences)
 	assert_int_equal(x.result.ipdv.reported.delay[REPORTED_NETWORK].count, delays);
 	for (int i = 0; i < REPORTED_VARIATIONS; i++)
 		assert_int_equal(x.result.ipdv.reported.varies[i].count, differences);
-	/* Nothing of it is among what stamps tell. */
+	/* No part of it is among the values by timestamps. */
 	assert_int_equal(x.result.ipdv.of[IPDV_BACKWARD].count, 0);
 	assert_int_equal(x.result.ipdv.of[IPDV_RESPONSE].count, 0);
 	assert_int_equal(x.result.ipdv.of[IPDV_NETWORK].count, 0);
@@ -425,7 +425,7 @@ static void what_only_its_program_prints(void **state)
 	/* The way there needs no T3. */
 	assert_true(x.result.ipdv.of[IPDV_FORWARD].count == 1 &&
 		    x.result.ipdv.of[IPDV_FORWARD].sum == 10);
-	/* A gap, and one by stamps: neither is compared with what its program tells. */
+	/* A gap, and a sample by timestamps: neither is compared with times of the program. */
 	assert_true(print_one(reported_of(4, 1000, 5000, 700)));
 	assert_false(print_one(sample_of(5, 1000, 5000, 700)));
 	assert_true(print_one(reported_of(6, 1000, 5000, 700)));
@@ -440,7 +440,7 @@ static void what_its_program_cannot_print(void **state)
 	s.alike = false;
 	assert_false(print_one(s));
 	assert_int_equal(x.result.ipdv.reported.two_clocks, 1);
-	/* No clock, and what a rule took out. */
+	/* No clock, and a sample that a rule removed. */
 	s = reported_of(2, 1000, 5000, 700);
 	s.source[T3_REPORTED] = SOURCE_NONE;
 	assert_false(print_one(s));
@@ -464,7 +464,7 @@ static void what_its_program_cannot_print(void **state)
 	assert_reported(0, 0);
 }
 
-/* Within what clocks may be off it is used; below 0 it is counted, and still varies. */
+/* Within the error of the clocks it is used; below 0 it is counted, and still has an IPDV. */
 static void what_it_prints_may_be_negative(void **state)
 {
 	struct sample s = reported_of(1, 1000, 0, 700);
@@ -551,7 +551,7 @@ static void each_session_by_itself(void **state)
 		assert_true(i == IPDV_RESPONSE || !x.result.ipdv.of[i].count);
 }
 
-/* The first one of a session has none before it, whatever its number; nor has what may be another's by now. */
+/* The first of a session has no predecessor, whatever its number; nor has one that may be of another session. */
 static void the_first_answer_of_a_session(void **state)
 {
 	const struct ipdv_metric *response = &x.result.ipdv.of[IPDV_RESPONSE];

@@ -45,7 +45,7 @@ static const struct row rows[] = {
 	{ "never known in time", { { 0, CLOSING, FOLLOW_ZERO, 0, 0 } }, .unknown = PACKETS, .not_reported = true },
 	{ "every other is not known in time", { { 3, 0, FOLLOW_ZERO, 0, 0 }, { 5, 0, FOLLOW_ZERO, 0, 0 },
 						{ 7, 0, FOLLOW_ZERO, 0, 0 } }, .unknown = 3 },
-	{ "the number of the one before", { { 11, 0, FOLLOW_NUMBER, -1, 0 } }, .unknown = 1 },
+	{ "the number before", { { 11, 0, FOLLOW_NUMBER, -1, 0 } }, .unknown = 1 },
 	{ "the number of the reply itself", { { 11, 0, FOLLOW_NUMBER, 1, 0 } }, .unknown = 1 },
 	{ "any number", { { 11, 0, FOLLOW_NUMBER, 0x40000000, 0 } }, .unknown = 1 },
 	{ "all numbers wrong", { { 0, CLOSING, FOLLOW_NUMBER, 1, 0 } }, .unknown = PACKETS },
@@ -92,7 +92,7 @@ static const struct row rows[] = {
 	  .directions = { .lost_unknown = 4 } },
 	{ "the kernel refuses the closing probe", { { CLOSING, 0, SEND_ERROR, ENOBUFS, 1 } },
 	  NO_CLOSING_REPLY(.sent = -1, .closing = -1, .refused = 1), .end = 1 },
-	{ "the closing reply does not tell", { { CLOSING, 0, FOLLOW_ZERO, 0, 0 } }, .unknown = 1 },
+	{ "the closing reply does not report it", { { CLOSING, 0, FOLLOW_ZERO, 0, 0 } }, .unknown = 1 },
 	{ "the closing probe has no stamp", { { CLOSING, 0, TX_NONE, 0, 0 } }, .lost = 0 },
 	{ "nothing is answered", { { 0, CLOSING, LOST, 0, 0 } },
 	  .more = { .sent = -1, .closing = -1, .received = -41, .recorded = -40, .answered = -41, .lost = 40 },
@@ -167,7 +167,7 @@ static const struct row rows[] = {
 	  .more = { .recorded = -1, .unstamped = 1, .missing_tx = 1 } },
 	{ "no receive stamp here", { { 10, 0, RX, RX_ABSENT, 0 } },
 	  .more = { .recorded = -1, .unstamped = 1, .missing_rx = 1 } },
-	{ "a negative latency", { { 10, 0, LATENCY, -50, 0 } }, /* its response is told all the same */
+	{ "a negative latency", { { 10, 0, LATENCY, -50, 0 } }, /* its response is reported all the same */
 	  .more = { .recorded = -1, .negative = 1 } },
 	{ "a send is refused", { { 11, 0, SEND_ERROR, ENOBUFS, 3 } }, .more = { .refused = 3 } },
 	/* Accepting these would copy a wrong time. */

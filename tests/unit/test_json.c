@@ -1,6 +1,6 @@
 /* build: sources=report/text/label.c,histogram.c,@result libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The writer of JSON: what it escapes, how things are in each other, and that an error stays. */
+/* The writer of JSON: escapes, nesting, and errors that persist. */
 #include "report/export/json.c"
 
 #include <setjmp.h>
@@ -59,7 +59,7 @@ static void what_is_no_utf8_is_replaced(void **state)
 	(void)state;
 	assert_text("a\xff", "\"a" FFFD "\"\n");
 	assert_text("\x80z", "\"" FFFD "z\"\n");
-	assert_text("\xc3", "\"" FFFD "\"\n"); /* cut off: what is behind the end is not read */
+	assert_text("\xc3", "\"" FFFD "\"\n"); /* cut off: octets behind the end are not read */
 	assert_text("\xe2\x82", "\"" FFFD FFFD "\"\n");
 	assert_text("\xf0\x9f\x98", "\"" FFFD FFFD FFFD "\"\n");
 	assert_text("\xc0\xaf", "\"" FFFD FFFD "\"\n"); /* longer than it must be */
@@ -96,7 +96,7 @@ static void nesting(void **state)
 			    "null\n}\n");
 }
 
-/* What is many, each in a line of its own, and put at once. */
+/* Long lists, each element in a line of its own, and written at once. */
 static void rows(void **state)
 {
 	(void)state;
@@ -165,7 +165,7 @@ static void numbers(void **state)
 	assert_int_equal(strlen(got), 1 + 309 + 1 + 6 + 1);
 }
 
-/* Longer than a block, so that what is put comes in parts. */
+/* Longer than a block, so that the text is written in parts. */
 static void long_texts(void **state)
 {
 	static char text[3 * JSON_BLOCK_BYTES];
@@ -193,7 +193,7 @@ static void an_error_stays(void **state)
 	json_text(&j, NULL, text);
 	json_text(&j, NULL, text);
 	after = calls;
-	fails_after = SIZE_MAX; /* there is room again: what came between is missing all the same */
+	fails_after = SIZE_MAX; /* there is space again: the part in between is missing all the same */
 	json_text(&j, NULL, text);
 	json_end(&j);
 	assert_int_equal(json_finish(&j), -ENOSPC);

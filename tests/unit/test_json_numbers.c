@@ -1,6 +1,6 @@
 /* build: wraps=system_read,nic_read_details,activity_differences sources=@outputs,doctor/[a-z]*.c,@result,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What --json writes: each number of a run at its own name. The numbers differ, so that none can stand for another. */
+/* Output of --json: each number of a run at its own name. The numbers differ, so that none can stand for another. */
 #include "report/export/json_parts.h"
 
 #include "fake_report.h"
@@ -82,7 +82,7 @@ static void assert_value(const char *all, const char *name, const char *value)
 		fail_msg("'%s' is not\n%s\nbut\n%s", name, value, at);
 }
 
-/* ---- What is read of the machine --------------------------------------------------------------------------------- */
+/* ---- Values read from the machine -------------------------------------------------------------------------------- */
 
 static struct system machine;
 static struct nic_details details;

@@ -1,6 +1,6 @@
 /* build: wraps= sources= libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The ring of the transaction log: how large, in which order, and what happens when it is full, whoever takes from
+/* The ring of the log: its size and order, and its behaviour when it is full, whoever takes from
  * it. */
 #include "result/log.c"
 
@@ -82,7 +82,7 @@ static void random_sample(struct sample *s)
 	s->follow_up %= FOLLOW_UPS; /* else it would be a mark */
 }
 
-/* What a log of this kind keeps of a sample. */
+/* Contents of a sample in a log of this kind. */
 static size_t kept_bytes(bool full)
 {
 	return full ? FULL_RECORD_BYTES : RECORD_BYTES;
@@ -202,14 +202,14 @@ static void a_circular_log_keeps_the_newest(void **state)
 
 /* ---- One adds, one takes ----------------------------------------------------------------------------------------- */
 
-/* What must come next, and what came. */
+/* The expected next record, and the record read. */
 struct reader {
 	uint32_t next;
 	uint64_t records, in_gaps, gaps;
 	size_t bytes; /* of a record */
 };
 
-/* Each record carries its number in all that is kept of it, so that one that is torn shows. */
+/* Each record carries its number in all of its members, so that a torn record is found. */
 static struct sample numbered(uint32_t seq)
 {
 	struct sample s = { .seq = seq, .latency_ns = seq };
@@ -236,7 +236,7 @@ static void expect(struct reader *r, const struct sample *s)
 	r->records++;
 }
 
-/* Takes n, of which each is what must come. */
+/* Takes n records, each of which must be the expected one. */
 static void take_some(struct log *l, struct reader *r, uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)
@@ -311,7 +311,7 @@ static void a_gap_at_the_very_end(void **state)
 	assert_int_equal(log_last_gap(&l, &seq), 10);
 	assert_int_equal(seq, 2);
 	take_some(&l, &r, 2);
-	/* It is not marked before a record comes, so that what was left out is told once. */
+	/* It is not marked before the next record, so that the gap is counted once. */
 	assert_int_equal(log_ready(&l), 0);
 	assert_int_equal(log_last_gap(&l, &seq), 10);
 	assert_all(&l, &r, 12);
@@ -343,7 +343,7 @@ static void rings_of_every_size(void **state)
 			}
 }
 
-/* It is no record, and without room it is not there; of a circular log one that is overwritten is no record that is
+/* It is not a record, and without space it is lost; in a circular log an overwritten mark is not a record that is
  * lost. */
 static void a_number_that_is_repeated_has_a_mark(void **state)
 {
@@ -372,7 +372,7 @@ static void a_number_that_is_repeated_has_a_mark(void **state)
 	free(memory);
 }
 
-/* Of 32 bits: as far as the numbers of a run that is longer than this go. */
+/* Of 32 bits: enough for the numbers of a run that is longer than this. */
 static void a_gap_longer_than_the_numbers(void **state)
 {
 	struct log l;

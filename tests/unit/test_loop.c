@@ -1,6 +1,6 @@
 /* build: wraps=pthread_create,unshare sources=host/process/memory.c,host/process/worker.c libs=-lpthread */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The measuring thread: where it runs, what is its own, who takes signals, and how both threads end. */
+/* The measuring thread: its CPUs, its own objects, the signals, and the end of both threads. */
 #include "host/process/loop.c"
 
 #include "golden.h"
@@ -201,7 +201,7 @@ static int look_at_files(void *context)
 	return fcntl(held[1], F_GETFD) < 0;
 }
 
-/* What the thread opens before the run is the caller's too; after the run it is the caller's alone, although the thread
+/* Objects that the thread opens before the run are the caller's too; then the caller's alone, although the thread
  * is there. */
 static int files_are_the_callers_after_it(void)
 {

@@ -1,6 +1,6 @@
 /* build: wraps=mmap,munmap,madvise,fopen,mlock,mlockall,munlockall,sysinfo,mincore sources= libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Memory: real mappings, and the order of attempts on a kernel that refuses what the test wants refused. */
+/* Memory: real mappings, and the order of attempts on a kernel that refuses some of them. */
 #include "host/process/memory.c"
 
 #include "util.h"
@@ -75,7 +75,7 @@ void *__wrap_mmap(void *start, size_t bytes, int protection, int flags, int fd, 
 		errno = fake.refuse[try];
 		return MAP_FAILED;
 	}
-	/* Few machines have huge pages to give: what is granted are normal ones. */
+	/* Few machines have free huge pages: normal pages are granted. */
 	if (fake.on)
 		flags &= ~(MAP_HUGETLB | MAP_HUGE_2MB);
 	return __real_mmap(start, bytes, protection, flags, fd, offset);
@@ -120,7 +120,7 @@ static bool lock_is_refused(void)
 	return fake.lock_errno && after >= 0 && after < fake.lock_errno_times;
 }
 
-/* Never the real ones: a test that runs as root would lock the shadow memory of ASan. */
+/* Never the real calls: a test that runs as root would lock the shadow memory of ASan. */
 int __wrap_mlock(const void *start, size_t bytes)
 {
 	if (lock_is_refused())
@@ -319,7 +319,7 @@ static void no_memory_at_all(void **state)
 	fake.refuse[1] = EPERM;
 	fake.refuse[2] = ENOMEM;
 	memset(&m, 0xa5, sizeof(m));
-	assert_int_equal(memory_map(&m, MB, true), -ENOMEM); /* of the last attempt, the one that had to succeed */
+	assert_int_equal(memory_map(&m, MB, true), -ENOMEM); /* of the last attempt, which had to succeed */
 	assert_int_equal(fake.tries, 3);
 	assert_int_equal(fake.advised, 0);
 	assert_null(m.start);
@@ -387,7 +387,7 @@ static const char maps[] =
 	"7ffc00104000-7ffc00106000 r-xp 00000000 00:00 0                          [vdso]\n"
 	"ffffffffff600000-ffffffffff601000 r-xp 00000000 00:00 0                  [vsyscall]\n";
 
-/* All that is mapped but libnl's code and constants, which the loop does not call, guards, and what is the kernel's
+/* All mappings but libnl's code and constants, which the loop does not call, guards, and mappings of the kernel
  * own. */
 static void locking(void **state)
 {
@@ -426,9 +426,9 @@ static void locking_is_refused(void **state)
 	fake.lock_errno = EPERM;
 	assert_int_equal(memory_lock(), -EPERM);
 	assert_int_equal(fake.lock_calls, 3);
-	/* A part that is locked would take from the limit what the stack may grow by. */
+	/* A locked part would reduce the limit by which the stack may grow. */
 	assert_int_equal(fake.locked, 0);
-	/* Then the program is at least made present: all of it, and what is written for writing. */
+	/* Then the program is at least made present: all of it, and writable pages by a write. */
 	assert_int_equal(fake.advised, 2);
 	assert_int_equal(fake.advice[0], MADV_POPULATE_READ);
 	assert_int_equal(fake.advice[1], MADV_POPULATE_WRITE);
@@ -458,7 +458,7 @@ static void locking_without_a_list(void **state)
 {
 	(void)state;
 	assert_int_equal(memory_lock(), 0);
-	/* What is mapped later would need CAP_IPC_LOCK, which is given up. */
+	/* Later mappings would need CAP_IPC_LOCK, which is given up. */
 	assert_int_equal(fake.lock_flags, MCL_CURRENT);
 	assert_int_equal(fake.locked, 0);
 	fake.lock_errno_times = 100;

@@ -262,7 +262,7 @@ static void test_ptp_refused(void **state)
 	golden_line(said);
 	nic_close(&n);
 
-	/* Of two possible transports the IP transport is named; only "all" stamps ICMP echoes. */
+	/* Both transports are possible: the IP transport is named; only "all" stamps ICMP echoes. */
 	for (int i = 0; i < 2; i++) {
 		fake_on(&both);
 		assert_int_equal(nic_open(&n, "fake0"), 0);

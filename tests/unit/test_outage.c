@@ -9,7 +9,7 @@ void probe_note_outage(struct exchange *x); /* of measure/probe.h, which cannot 
 #define SLACK_NS (TIMEOUT_NS / 20)
 #define WITH_SLACK(ns) ((ns) + (ns) / 20 + SLACK_NS)
 
-/* The outages of the last run: how many, all of them and the longest in ns, and the packet with which that one
+/* The outages of the last run: their number, total and longest in ns, and the packet with which the longest
  * began. */
 static void assert_outages(uint64_t count, int64_t total_ns, int64_t longest_ns, uint64_t longest_at)
 {
@@ -99,7 +99,7 @@ static void one_may_last_to_the_end(void **state)
 	assert_in_range(b.x.result.ended_ns - b.x.result.outages.longest_at_ns, b.x.result.outages.longest_ns,
 			b.x.result.outages.longest_ns);
 
-	/* Of a peer that never answers it is the whole run, with or without a warm-up. */
+	/* A peer that never answers: the outage is the whole run, with or without a warm-up. */
 	for (int64_t warmup = 0; warmup < 10; warmup += 9) {
 		bench_start(ROLE_EMIT, SOURCE_KERNEL);
 		b.options.count = 0;
@@ -123,7 +123,7 @@ static void the_warmup_is_left_out(void **state)
 	assert_outages(1, TIMEOUT_NS, TIMEOUT_NS, 20);
 }
 
-/* What a signal cuts short would have been answered, for all that is known; but after a second it is told. */
+/* A probe cut short by a signal may have been answered in time; but after a second it is an outage. */
 static void what_the_end_cut_short(void **state)
 {
 	(void)state;
@@ -155,7 +155,7 @@ static void what_the_end_cut_short(void **state)
 	assert_in_range(b.x.result.outages.total_ns, 4900 * NS_PER_MS, 5100 * NS_PER_MS);
 }
 
-/* --give-up: of one that began in the middle, of one that began with the run, and not of several that together are
+/* --give-up: an outage in the middle, one from the begin of the run, and not several that together are
  * longer. */
 static void who_gives_up(void **state)
 {
@@ -186,7 +186,7 @@ static void who_gives_up(void **state)
 	assert_int_equal(b.x.result.end, END_GIVEN_UP);
 }
 
-/* What another thread is told: once it is long, with the last one that was answered, until the next one is. */
+/* The published outage: once it is long, with the last answered probe, until the next answer. */
 static void a_long_one_is_published(void **state)
 {
 	static const struct options o = { .timeout_ns = TIMEOUT_NS };
@@ -196,7 +196,7 @@ static void a_long_one_is_published(void **state)
 	outage_begin(&b.x.result.outages, b.x.now_ns);
 	b.x.now_ns += 3 * NS_PER_S;
 	probe_note_outage(&b.x);
-	/* that one who never answered is silent is told in another way */
+	/* a peer that never answered is reported in another way */
 	assert_int_equal(b.x.result.outages.long_since_ns, 0);
 	counter_add(&b.x.result.account.answered, 1);
 	b.x.now_ns--;

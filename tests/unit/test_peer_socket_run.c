@@ -459,7 +459,7 @@ static void who_is_alone_does_not_wait(void **state)
 		assert_in_range(others, 64 * 64 / (period + 2), 64 * 64 / period);
 		assert_true(wait_of(period, 2, &others) > 0);
 	}
-	/* While the next request is always queued: four of 64 iterations, of which one may be its own
+	/* While the next request is always queued: four of 64 iterations, of which a single one may be its own
 	 * socket's. */
 	wait_of(0, 1, &others);
 	assert_in_range(others, 4 * 64 - 64 / PEER_SOCKETS_EACH, 4 * 64);

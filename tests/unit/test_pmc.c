@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: wraps=read sources= libs= */
-/* pmc.c with pages, registers and groups of counters made up here; pmu.c's test reads real ones. */
+/* pmc.c with made-up pages, registers and groups of counters; the test of pmu.c reads real counters. */
 #define PMC_TEST
 #include "host/counters/pmc.c"
 
@@ -97,7 +97,7 @@ static void test_count(void **state)
 		{ 256, 0xffffffffff00, 48, 0 },
 		{ 0, 0x7fffffffffff, 48, 0x7fffffffffff },
 		{ 0, 0x800000000000, 48, UINT64_MAX - 0x7fffffffffff },
-		/* What stands above the width is not of the count. */
+		/* Bits above the width are not part of the count. */
 		{ 0, 0xabcd000000000007, 48, 7 },
 		{ 10, 0xffffffff, 32, 9 },
 		{ 10, UINT64_MAX, 64, 9 },
@@ -249,7 +249,7 @@ static void test_exchange_by_both(void **state)
 	assert_int_equal(p.delta[2], 1);
 	assert_int_equal(p.delta[3], 20);
 	assert_int_equal(fake.asked_bytes, 5 * sizeof(uint64_t));
-	/* The system calls are outside of what the registers count. */
+	/* The system calls are outside of the counted section. */
 	assert_string_equal(fake.order, "grrrrg");
 }
 
@@ -312,7 +312,7 @@ static void test_account(void **state)
 	assert_int_equal(p.slow, 2);
 	assert_int_equal(p.slow_sum[0], 400);
 	assert_int_equal(p.slow_sum[1], 4000);
-	/* The first, as that is the one that was reported. */
+	/* The first, since it is the reported breach. */
 	assert_int_equal(p.spike[0], 100);
 	assert_int_equal(p.spike[1], 1000);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: wraps=syscall,read,ioctl sources=host/counters/pmc.c libs= */
 /*
- * pmu.c against fake PMUs behind perf_event_open (few machines have one that is free), and against the kernel's
+ * pmu.c against fake PMUs behind perf_event_open (few machines have a free PMU), and against the kernel's
  * software counters, which every machine has.
  */
 #include "host/counters/pmu.c"
@@ -18,7 +18,7 @@ static struct {
 	int error[PMC_MAX]; /* errno of an event, by its place in events[] */
 	bool kernel_refused, refused; /* EACCES */
 	int fail_all;
-	unsigned fail_from; /* calls from this one on fail with ... */
+	unsigned fail_from; /* calls from this number on fail with ... */
 	int fail_error;
 	unsigned group_limit; /* hardware events that a group may have: EINVAL; 0: any */
 	unsigned free_counters; /* that the PMU really has left; hardware groups of more are not counted */
@@ -277,7 +277,7 @@ static void test_software_beside_rdpmc(void **state)
 	assert_int_equal(p.direct, HARDWARE);
 	assert_int_equal(p.system_calls, 2);
 	assert_false(p.software_left_out);
-	/* A group of their own, so that its read() does not count what the registers tell. */
+	/* A group of their own, so that its read() does not count events of the registers. */
 	assert_int_equal(fake.counter[HARDWARE].group, -1);
 	assert_int_equal(p.group_fd, fake.counter[HARDWARE].fd);
 	assert_int_equal(fake.counter[HARDWARE + 2].group, p.group_fd);
@@ -359,7 +359,7 @@ static void test_small_pmu(void **state)
 			    "L1-dcache-load-misses, LLC-load-misses");
 }
 
-/* The kernel takes a group that the watchdog's counter leaves no room for. */
+/* The kernel accepts a group for which the watchdog's counter leaves no counter. */
 static void test_taken_counter(void **state)
 {
 	(void)state;
@@ -404,7 +404,7 @@ static void test_nothing_at_all(void **state)
 	golden_line(said);
 }
 
-/* What happens in the kernel only would count as 0. */
+/* Events in the kernel only would count as 0. */
 static void test_user_only(void **state)
 {
 	(void)state;
@@ -534,7 +534,7 @@ static void test_software_counters(void **state)
 	assert_int_equal(p.quick, 19);
 	assert_true(p.quick_sum[faults] >= 19 * 50);
 	assert_true(p.spike[faults] >= 50);
-	/* What is done between two exchanges belongs to none. */
+	/* Work between two exchanges belongs to none. */
 	pmc_begin(&p);
 	assert_true(pmc_end(&p));
 	touch_pages(1000);

@@ -65,7 +65,7 @@ static void read_all(int fd, char *text, size_t bytes)
 	*text = 0;
 }
 
-/* What `body` says on stderr is then in said[]. */
+/* stderr of `body` is then in said[]. */
 static char said[1024];
 
 static int in_child(int (*body)(void))
@@ -158,7 +158,7 @@ static void only_what_the_nic_needs_is_kept(void **state)
 	assert_int_equal(in_child(give_up_in_thread), 0);
 }
 
-/* What is not there cannot be kept: no error. */
+/* An absent capability cannot be kept: no error. */
 static int drop_of_nothing(void)
 {
 	const struct privileges r = { .keep = BIT(CAP_NET_ADMIN) };
@@ -242,7 +242,7 @@ static void a_user_that_cannot_be_is_refused(void **state)
 	golden_line(said);
 }
 
-/* ---- What is kept ------------------------------------------------------------------------------------------------ */
+/* ---- Kept privileges --------------------------------------------------------------------------------------------- */
 
 static struct privileges_needs needs;
 static const char *user;
@@ -273,7 +273,7 @@ static void expect_kept(const char *who, uint64_t keep)
 	assert_string_equal(said, "");
 }
 
-/* Which of the two may set a priority hangs on what there is. */
+/* Which of the two may set a priority depends on the available privileges. */
 static int plan_without_net_admin(void)
 {
 	struct privileges r = { .keep = 0 };

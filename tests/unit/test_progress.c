@@ -1,6 +1,6 @@
 /* build: wraps= sources= libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a person is told while it runs, by a thread that looks now and then. */
+/* The progress line of a thread that looks at the run now and then. */
 #include "report/text/progress.c"
 
 #include "golden.h"

@@ -139,7 +139,7 @@ static void no_verdict_before_the_end(void **state)
 
 #define LABELS "role=\"reflect\",interface=\"veth0\",server=\"\",port=\"0\""
 
-/* As the next run begins: says what is on stderr. */
+/* As at the begin of the next run: returns its stderr. */
 static const char *go_on(void)
 {
 	struct util_capture capture;
@@ -186,7 +186,7 @@ static void counters_go_on_from_the_file(void **state)
 	assert_non_null(strstr(content, "rant_sent_total{" LABELS "} 13\n"));
 }
 
-/* Of another interface is another series, which ends when its file is replaced. */
+/* A file of another interface is another series, which ends when its file is replaced. */
 static void another_series_is_not_added(void **state)
 {
 	(void)state;

@@ -104,7 +104,7 @@ static void the_verdict_is_on_top(void **state)
 	show_report();
 	give_verdict(VERDICT_VOID, 2);
 	show_report();
-	/* Before what made it so, too. */
+	/* Before its cause, too. */
 	options.threshold_ns = 100000;
 	histogram_add(&histogram, 200000, 7);
 	breach_at(7, 1, 200000, 1);

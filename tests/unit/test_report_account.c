@@ -1,6 +1,6 @@
 /* build: sources=@report libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The accounts: each counter in its row, and none where there is nothing to tell. */
+/* The counters: each in its row, and no row for a counter that is 0. */
 #include "report/text/account.c"
 
 #include "fake_report.h"
@@ -30,7 +30,7 @@ static void the_accounts_of_an_emitter(void **state)
 	show_report();
 }
 
-/* But what is looked for first. With -v each has its row. */
+/* Except the rows that readers expect. With -v each has its row. */
 static void what_is_0_is_one_line(void **state)
 {
 	(void)state;
@@ -51,7 +51,7 @@ static void what_is_0_is_one_line(void **state)
 	show_report();
 }
 
-/* What never happens has a row only when it does. */
+/* A rare event has a row only when it occurred. */
 static void requests_that_were_cut_short(void **state)
 {
 	(void)state;
@@ -61,7 +61,7 @@ static void requests_that_were_cut_short(void **state)
 	show_report();
 }
 
-/* Beside the count of lost probes, for how long that was; and what no probe or reply tells. */
+/* Beside the count of lost probes the length of the outage; and losses that no probe or reply reports. */
 static void what_was_not_there_for_a_while(void **state)
 {
 	(void)state;
@@ -72,7 +72,7 @@ static void what_was_not_there_for_a_while(void **state)
 	show_report();
 	result.dropped = -1;
 	show_report();
-	/* A reflector has no probes, and does not know what it should have got. */
+	/* A reflector has no probes, and does not know how many were sent to it. */
 	options.role = ROLE_REFLECT;
 	show_report();
 	result.dropped = 37935;
@@ -92,7 +92,7 @@ static void losses_by_direction(void **state)
 				  .duplicate_forward = 14, .duplicate_backward = 15, .reordered_forward = 16,
 				  .reordered_backward = 17, .restarts = 18 };
 	show_report();
-	/* What is not known is not 0. */
+	/* An unknown count is not 0. */
 	*d = (struct directions){ .lost_unknown = 13 };
 	show_report();
 	d->lost_unknown = 0;
@@ -176,7 +176,7 @@ static void packets_and_octets_by_time(void **state)
 	show_report();
 }
 
-/* A rate needs two, and time. The closing probe is no part of it. */
+/* A rate needs two samples, and time. The closing probe does not count. */
 static void traffic_of_next_to_nothing(void **state)
 {
 	struct account *a = &result.account;
@@ -253,7 +253,7 @@ static void accounts_of_a_log(void **state)
 	show_report();
 }
 
-/* Each of what is not in the file has its own number, and together with what is there they are all. */
+/* Each kind of missing record has its own number, and with the records these are all samples. */
 static void accounts_of_what_is_not_in_the_file(void **state)
 {
 	(void)state;

@@ -85,7 +85,7 @@ static void stages_to_a_nic_are_called_so(void **state)
 	show_report();
 }
 
-/* The largest is as large as ever; by how much each stage exceeds its own median is what counts, not by what factor. */
+/* The largest is as large as usual; the excess over the median of each stage counts, not the factor. */
 static void the_arrow_is_not_at_the_largest(void **state)
 {
 	(void)state;
@@ -148,7 +148,7 @@ static void one_sample_blames_nothing(void **state)
 	}
 }
 
-/* The histogram of a stage of its own may lack what that of the latency has. */
+/* The histogram of a stage may lack samples that the histogram of the latency has. */
 static void a_stage_that_was_hardly_seen_is_not_blamed(void **state)
 {
 	(void)state;
@@ -212,7 +212,7 @@ static void a_stage_without_a_time_is_not_shown(void **state)
 	show_report();
 }
 
-/* ---- What is not known ------------------------------------------------------------------------------------------- */
+/* ---- Unknown stages ---------------------------------------------------------------------------------------------- */
 
 static struct clock_watch worker;
 
@@ -244,7 +244,7 @@ static void unknown_is_not_none(void **state)
 	placing_run();
 	unconverted_breach(303038, 592, 26521, true, true);
 	unconverted_breach(303038, 592, 26521, false, true);
-	/* What was seen of the clocks may be the reason too. */
+	/* Clock faults may be the reason too. */
 	for (int i = 0; i < 2 * CLOCKS; i++) {
 		memset(worker.track, 0, sizeof(worker.track));
 		counter_add(i % 2 ? &worker.track[i / 2].standstills : &worker.track[i / 2].steps, 1);
@@ -252,14 +252,14 @@ static void unknown_is_not_none(void **state)
 	}
 }
 
-/* Whatever is not known, what explains half of the excess of 100 us is to blame. */
+/* A stage with half of the excess of 100 us is to blame, whatever is unknown. */
 static void what_is_known_of_half_is_blamed(void **state)
 {
 	(void)state;
 	placing_run();
 	unconverted_breach(57900, 600, 58000, true, false);
 	unconverted_breach(57901, 600, 57999, true, false);
-	/* A threshold that is lower than what is usual: nothing can be said of the parts that are not known. */
+	/* A threshold below the typical value: nothing can be said of unknown stages. */
 	unconverted_breach(7900, 600, 8000, true, false);
 }
 
@@ -304,7 +304,7 @@ static void a_breach_shows_all_eight_times(void **state)
 	breached(&s);
 }
 
-/* Each host's stamps are called what they are. */
+/* The stamps of each host are named by their source. */
 static void two_hosts_with_different_stamps(void **state)
 {
 	static const enum source remote[] = { SOURCE_KERNEL, SOURCE_LOCAL, SOURCE_USER };
@@ -329,7 +329,7 @@ static void each_part_of_both_hosts_in_turn(void **state)
 		{ 5000, 2100, 512000, 7000 },
 		{ 5000, 2100, 900, 512000 },
 		{ 512000, 2100, 900, 7000 },
-		/* Not the response, which exceeds what is usual by more than the network does. */
+		/* Not the response, although its excess is larger than that of the network. */
 		{ 55000, 42100, 900, 47000 },
 	};
 	(void)state;
@@ -337,7 +337,7 @@ static void each_part_of_both_hosts_in_turn(void **state)
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		struct sample s = joined_sample(7, rows[i].network_ns, rows[i].rx_ns, rows[i].app_ns, rows[i].tx_ns);
 
-		/* What the emitter itself took is no part of the round trip. */
+		/* The emitter's own stages are outside of the round trip. */
 		s.time_ns[EMIT_T1_USER] -= 900000;
 		s.time_ns[EMIT_T4_USER] += 900000;
 		breached(&s);
@@ -356,7 +356,7 @@ static void a_response_that_is_not_reported_apart(void **state)
 		tear_down(state);
 		set_up(state);
 		joined_run(SOURCE_KERNEL, SOURCE_KERNEL, true);
-		/* What is known of its stages exceeds what is usual by more, since the others were quicker. */
+		/* The known stages have a larger excess, since the others were quicker. */
 		s = joined_sample(7, 5000, 512000, 0, 0);
 		if (lacks == 0)
 			s.same_timebase = false;
@@ -375,7 +375,7 @@ static void why_response_and_network_are_not_known(void **state)
 
 		breached(&s);
 	}
-	/* Also where nothing else is told apart, and then there is nothing to blame. */
+	/* Also where nothing else is divided, and then there is nothing to blame. */
 	tear_down(state);
 	set_up(state);
 	joined_run(SOURCE_HARDWARE, SOURCE_LOCAL, false);
@@ -383,7 +383,7 @@ static void why_response_and_network_are_not_known(void **state)
 	struct sample s = without_t3(joined_sample(7, 512000, 2100, 900, 7000), FOLLOW_UP_UNREPORTED);
 
 	breached(&s);
-	/* Who did not ask is told nothing. */
+	/* Without -s nothing is reported. */
 	options.plain = true;
 	s.follow_up = FOLLOW_UP_NONE;
 	breached(&s);
@@ -427,7 +427,7 @@ static void a_threshold_on_another_metric(void **state)
 	breached(&s);
 }
 
-/* The largest of what the threshold is about, which need not be the longest round trip. */
+/* The largest value of the metric of the threshold, which need not be the longest round trip. */
 static void the_worst_of_another_metric(void **state)
 {
 	(void)state;
@@ -443,7 +443,7 @@ static void the_worst_of_another_metric(void **state)
 	show_report();
 }
 
-/* Of 70 only the last 63 are still known. Those of which not all was told are counted too. */
+/* The last 63 of 70 are still known. Breaches with unknown stages are counted too. */
 static void blames_of_many_breaches_at_both_hosts(void **state)
 {
 	(void)state;
@@ -462,7 +462,7 @@ static void blames_of_many_breaches_at_both_hosts(void **state)
 		counter_add(&result.account.breaches, 1);
 	}
 	show_report();
-	/* Where the response is never told apart, it is the part. */
+	/* Where the response is never divided, it is the part. */
 	tear_down(state);
 	set_up(state);
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, false);
@@ -523,7 +523,7 @@ static void the_worst_breach_has_a_breakdown_too(void **state)
 	show_report();
 }
 
-/* ---- What an emitter does not know ------------------------------------------------------------------------------- */
+/* ---- Unknown to an emitter --------------------------------------------------------------------------------------- */
 
 static void a_reflector_that_could_not_place_its_times(void **state)
 {
@@ -534,17 +534,17 @@ static void a_reflector_that_could_not_place_its_times(void **state)
 	s.same_timebase = false;
 	s.off_scale = true;
 	breached(&s);
-	/* All of the response is known, and of what it is made does not matter where it took no longer. */
+	/* All of the response is known, and its parts do not matter where it took no longer. */
 	s = joined_sample(7, 5000, 2100, 900, 7000);
 	s.same_timebase = false;
 	s.off_scale = true;
 	breached(&s);
-	/* Nothing was told of a scale. */
+	/* The timebase was not reported. */
 	s.off_scale = false;
 	breached(&s);
 }
 
-/* What the emitter does not know of itself is beside the round trip. */
+/* Unknown stages of the emitter itself are beside the round trip. */
 static void an_emitter_that_could_not_place_its_times(void **state)
 {
 	(void)state;
@@ -586,7 +586,7 @@ static void a_usual_round_trip_whose_parts_are_not_known(void **state)
 	s.same_timebase = false;
 	s.off_scale = true;
 	breached(&s);
-	/* Who did not ask for them has no such parts. */
+	/* Without -s there are no such parts. */
 	options.plain = true;
 	s.follow_up = FOLLOW_UP_NONE;
 	for (int i = STAGE_RESPONSE; i < STAGES; i++)
@@ -605,7 +605,7 @@ static void blames_of_several_breaches(void **state)
 	breach_at(6, 3000, 1000, 120000);
 	breach_at(7, 3000, 1000, 120000);
 	show_report();
-	/* Above the threshold, and no part above what it usually takes. */
+	/* Above the threshold, and no part above its typical value. */
 	breach_at(8, 3000, 1000, 2000);
 	show_report();
 }

@@ -1,6 +1,6 @@
 /* build: sources=report/text/label.c,histogram.c,@result,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Rows of a histogram: as they are, or folded to forty, with every sample in one of them. */
+/* Rows of a histogram: unfolded, or folded to forty, with every sample in exactly one row. */
 #include "report/text/buckets.c"
 
 #include "fake_report.h"
@@ -22,8 +22,8 @@ static int lines(void)
 	return times_in(text, "\n");
 }
 
-/* Adds up what is printed, in order; fails where a row begins before the one before it ends, and where rows are folded
- * and the gap between them is not told. */
+/* Adds up the printed rows in order; fails if a row begins before the end of the row before, and where rows are folded
+ * and the gap between them is not printed. */
 static uint64_t sum_of_rows(void)
 {
 	const bool folded = buckets_are_folded(&histogram, &options);
@@ -106,7 +106,7 @@ static void the_finest_rows_are_where_the_samples_are(void **state)
 		char row[64];
 
 		snprintf(row, sizeof(row), "\n  %12.3f - %12.3f :         1000 ", (double)us, us + 1.0);
-		assert_non_null(strstr(text, row + (us == 10))); /* the first one begins the text */
+		assert_non_null(strstr(text, row + (us == 10))); /* the first begins the text */
 	}
 	assert_line(text, "  ...");
 	assert_non_null(strstr(text, "\n        98.000 -       99.000 :            1   0.0099%\n"));

@@ -66,7 +66,7 @@ static void a_clock_and_its_offset(void **state)
 	}
 }
 
-/* There is no offset that could be told, and 0 is none. */
+/* The offset is not known, and not 0. */
 static void a_clock_that_cannot_be_read(void **state)
 {
 	(void)state;
@@ -97,7 +97,7 @@ static int keep_json(void *context, const char *from, size_t bytes)
 	return fwrite(from, 1, bytes, context) == bytes ? 0 : -EIO;
 }
 
-/* Of its clocks these words are in the object, which is in one line. */
+/* These texts about its clocks are in the object, which is in one line. */
 static void assert_in_json(const char *words)
 {
 	static struct json j;
@@ -146,7 +146,7 @@ static void a_rate_is_known_only_above_its_bound(void **state)
 			 rows[i].reported_ppb);
 		assert_in_json(words);
 	}
-	/* Of the system's clock too. */
+	/* The same for the system's clock. */
 	watched(SOURCE_HARDWARE);
 	clocks.track[CLOCK_OF_SYSTEM].rate = (struct clock_rate){ .measured = true, .known = true, .ppb = -200000,
 								  .bound_ppb = 4 };
@@ -159,7 +159,7 @@ static void a_clock_that_others_steer(void **state)
 
 	(void)state;
 	watched(SOURCE_HARDWARE);
-	t->frequency_changes = 42; /* of what could not be read at first */
+	t->frequency_changes = 42; /* of values that could not be read at first */
 	show_report();
 	t->frequency[0].known = true;
 	show_report();
@@ -197,7 +197,7 @@ static struct clock_fault *add_fault(bool stands, int64_t from_ms, int64_t to_ms
 	return s;
 }
 
-/* For how long and when, as far as the readings tell. */
+/* Duration and time of the fault, as far as the readings show. */
 static void a_clock_that_stood_still(void **state)
 {
 	struct clock_fault *s;
@@ -207,7 +207,7 @@ static void a_clock_that_stood_still(void **state)
 	result.began_ns = 12345 * NS_PER_S;
 	add_fault(true, 3100, 5100);
 	show_report();
-	/* What it fell behind tells more. */
+	/* The time by which it fell behind shows more. */
 	s = add_fault(true, 7000, 9000);
 	s->lost_ns = 2123 * NS_PER_MS;
 	s->lost_bound_ns = 3000;
@@ -350,7 +350,7 @@ static void what_the_reflectors_clock_did(void **state)
 	}
 }
 
-/* What this host's clock did at the time is not the other's doing. */
+/* A fault of this host's clock at the time is not the other host's. */
 static void what_this_hosts_clock_did(void **state)
 {
 	(void)state;
@@ -420,14 +420,14 @@ static void stages_on_the_scale_of_the_nic(void **state)
 	show_report();
 	result.account.unconverted = 0;
 	show_report();
-	/* Who asked for no stages is told nothing of them. */
+	/* Without -s the report has no line about stages. */
 	memset(result.stage, 0, sizeof(result.stage));
 	result.account.disordered = 0;
 	result.account.unconverted = 17;
 	show_report();
 }
 
-/* What came to light later counts from the start of the run on, and moves no stage by more than both of them are. */
+/* A fault found later counts from the start of the run on, and moves no stage by more than both of them are. */
 static void stages_that_a_step_moved(void **state)
 {
 	static const struct {
@@ -455,7 +455,7 @@ static void stages_that_a_step_moved(void **state)
 	}
 }
 
-/* Of the other host's stages, where two clocks are in them. */
+/* The other host's stages with times of two clocks. */
 static void remote_stages_on_the_scale_of_the_reflectors_stamps(void **state)
 {
 	(void)state;
@@ -469,11 +469,11 @@ static void remote_stages_on_the_scale_of_the_reflectors_stamps(void **state)
 	/* Stamps of the kernel are times of the same clock. */
 	result.remote = SOURCE_KERNEL;
 	show_report();
-	/* Nothing of them was told. */
+	/* They were not reported. */
 	result.remote = SOURCE_HARDWARE;
 	forget_samples(&stage[STAGE_REMOTE_APP], 0, 0);
 	show_report();
-	/* An emitter without a NIC's clock has the other host's bound to tell, too. */
+	/* An emitter without a NIC's clock reports the other host's bound, too. */
 	tear_down(state);
 	set_up(state);
 	part = "^Clocks";

@@ -62,7 +62,7 @@ static void all_variables_of_a_breach(void **state)
 #define JOINED_HEAD(on) "RANT_ROLE=emit", "RANT_INTERFACE=veth0", "RANT_NUMBER=3", "RANT_SEQ=9", "RANT_LATENCY_NS=15400", \
 			"RANT_THRESHOLD_NS=100000", "RANT_THRESHOLD_ON=" on
 
-/* The other host's times are called what they are, and those that are told twice are there once. */
+/* The other host's times are named by their source, and times that are reported twice are there once. */
 static void variables_of_both_hosts(void **state)
 {
 	struct sample s;
@@ -93,7 +93,7 @@ static void variables_of_both_hosts(void **state)
 		  "RANT_T3_SW=1234567890.000010000");
 }
 
-/* Nor is one that the reflector could not put on the scale of its NIC. */
+/* Nor is a time that the reflector could not convert to the timebase of its NIC. */
 static void a_time_that_has_no_place_is_no_variable(void **state)
 {
 	struct sample s;
@@ -148,7 +148,7 @@ static void the_longest_variables_fit(void **state)
 	result.remote = SOURCE_KERNEL;
 	s.time_ns[EMIT_T1_WIRE] = s.time_ns[EMIT_T4_WIRE] = INT64_MIN;
 	s.time_ns[REMOTE + REFLECT_T2_WIRE] = 0;
-	/* NETWORK is of the same length: it is -RESPONSE, but for the one that has no positive. */
+	/* NETWORK is of the same length: it is -RESPONSE, except for the value without a positive. */
 	s.time_ns[EMIT_T1_WIRE]++;
 	VARIABLES(&s, UINT64_MAX - 1, "RANT_ROLE=emit", "RANT_INTERFACE=fifteen-letters",
 		  "RANT_NUMBER=18446744073709551615", "RANT_SEQ=4294967295", "RANT_LATENCY_NS=-9223372036854775808",

@@ -1,6 +1,6 @@
 /* build: sources=@report libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What breaches leave behind: the trace, wherever it stands, and the commands. */
+/* Evidence of breaches: the trace, in any state, and the commands. */
 #include "report/text/evidence.c"
 
 #include "fake_report.h"
@@ -66,7 +66,7 @@ static void what_was_not_stopped_is_not_called_so(void **state)
 	show_report();
 }
 
-/* That there is a file is no reason to be silent about what it lacks. */
+/* An existing file does not hide the missing parts. */
 static void each_step_that_failed_is_named_though_it_was_saved(void **state)
 {
 	static const struct {
@@ -153,7 +153,7 @@ static void commands_and_what_became_of_them(void **state)
 	(void)state;
 	report.hooks = &hooks;
 	show_report();
-	/* What a script that reads the report takes for a line must not come from a command. */
+	/* Output of a command must not look like a line of the report to a script. */
 	wanted.command[1] = "a\nb\tc\x7f\033[2Jd \xc3\xa9 ~";
 	show_report();
 	report.breaches_missed = 12;

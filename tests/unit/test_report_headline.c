@@ -44,7 +44,7 @@ static void a_run_to_quote(void **state)
 	headline();
 	verdict.level = VERDICT_VOID;
 	headline();
-	/* Who answers does not know what was lost. */
+	/* A reflector does not know the losses. */
 	options.role = ROLE_REFLECT;
 	headline();
 }

@@ -24,7 +24,7 @@ static int end(void **state)
 	return tear_down(state);
 }
 
-/* Four round trips of 10, 12, 14 and 30 us: mean 16.5, squares of what they are off by 42.25 + 20.25 + 6.25 + 182.25 =
+/* Four round trips of 10, 12, 14 and 30 us: mean 16.5, squares of the deviations 42.25 + 20.25 + 6.25 + 182.25 =
  * 4 * 62.75; from one to the next 2, 2 and 16: mean 20 / 3, squares 4 + 4 + 256 = 3 * 88, less 400 / 9. */
 static void four_round_trips(void)
 {
@@ -134,13 +134,13 @@ static void what_is_not_in_it(void **state)
 	four_round_trips();
 	three_ways(true);
 	histogram_add(&one_way[0], -1, 3);
-	histogram_add(&histogram, -1, 3); /* which the accounts tell */
+	histogram_add(&histogram, -1, 3); /* which the counters show */
 	result.ipdv.left_out = 41;
 	ipdv_add(&result.ipdv.of[IPDV_RTT], INT64_MAX, 11, SOURCE_KERNEL);
 	show_report();
 }
 
-/* Two replies of one that does not tell when they left. */
+/* Two replies of a reflector that does not report their departure. */
 static void what_its_program_prints(void)
 {
 	struct reported *t = &result.ipdv.reported;
@@ -170,7 +170,7 @@ static void a_table_of_its_own_for_what_a_program_prints(void **state)
 	t->no_part = 5;
 	t->two_clocks = 6;
 	show_report();
-	/* With one that is known by stamps these are what counts. */
+	/* With a reflector that is known by stamps these count. */
 	counter_add(&result.account.follow_up[FOLLOW_UP_THERE], 1);
 	show_report();
 }

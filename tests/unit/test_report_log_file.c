@@ -359,7 +359,7 @@ static void another_run_that_still_writes_is_left_alone(void **state)
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
-/* The kernel takes as much as it likes, and is interrupted, or has no room just now. */
+/* The kernel writes any part of the data, and is interrupted, or has no space just now. */
 static void short_writes_make_a_whole_file(void **state)
 {
 	static const struct {
@@ -409,7 +409,7 @@ static void a_full_disk_leaves_whole_records(void **state)
 		listen_from_here();
 		for (int k = 0; k < 3; k++)
 			errors[k] = put(&f, "abc\n");
-		kernel.until = -1; /* room again, but something is missing by now */
+		kernel.until = -1; /* space again, but something is missing by now */
 		errors[3] = put(&f, "xyz\n");
 		int begin = log_file_write_begin(&f, "ABC", 3), end = log_file_finish(&f);
 

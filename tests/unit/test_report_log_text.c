@@ -162,7 +162,7 @@ static void what_has_no_place_is_a_dash_with_a_flag(void **state)
 		snprintf(fields, sizeof(fields), "%zu %s", i, rows[i].fields);
 		assert_string_equal(last_fields(LOG_TEXT), fields);
 	}
-	/* The longest word has its room in the column. */
+	/* The longest word fits into the column. */
 	for (const char *line = strchr(logged(), '\n'); (line = strchr(line + 1, '\n')) && line[1];)
 		assert_int_equal(strcspn(line + 1, "\n"), strlen(RULE RULE MORE_RULE));
 }

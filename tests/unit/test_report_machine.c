@@ -1,6 +1,6 @@
 /* build: wraps=activity_differences sources=@report libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the machine did: hardware counters and differences of readings. */
+/* Activity of the machine: hardware counters and differences of readings. */
 #include "report/text/machine.c"
 
 #include "fake_report.h"
@@ -53,7 +53,7 @@ static void what_the_counters_are_not(void **state)
 	show_report();
 }
 
-/* ---- What the machine did ---------------------------------------------------------------------------------------- */
+/* ---- Activity ---------------------------------------------------------------------------------------------------- */
 
 static struct activity activity;
 static struct activity_reading at_start, at_breach, at_end;

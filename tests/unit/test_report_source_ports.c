@@ -37,7 +37,7 @@ static void by_the_round_trip(void **state)
 	show_report();
 }
 
-/* One is enough; and the worst is the one whose network is slow, not its round trip. */
+/* One is enough; and the worst is the port with the slow network, not with the slow round trip. */
 static void by_the_network(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* build: sources=@report libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Histograms, percentiles and the table of parts: the lines that scripts parse, and what must not be in them. */
+/* Histograms, percentiles and the table of stages: the lines that scripts parse, and lines that must be absent. */
 #include "report/text/statistics.c"
 
 #include "host/clock/clock_peer.h"
@@ -138,7 +138,7 @@ static void a_stage_with_a_full_overflow_store(void **state)
 	show_report();
 }
 
-/* With and without -H, at both roles, and also where nothing of it was told apart. */
+/* With and without -H, at both roles, and also where no stage was reported. */
 static void all_of_it_is_the_first_stage(void **state)
 {
 	(void)state;
@@ -220,7 +220,7 @@ static void the_names_of_remote_stages(void **state)
 	}
 }
 
-/* What does not fit is left out, and no line is broken. Samples of every width, and a bound. */
+/* Columns that do not fit are left out, and no line is broken. Samples of every width, and a bound. */
 static void the_table_fits_the_terminal(void **state)
 {
 	static const int columns[] = { 80, 86, 87, 98, 120, 143, 154, 160 };
@@ -286,7 +286,7 @@ static void why_remote_stages_are_not_known(void **state)
 		result.software_remote = last[i];
 		show_report();
 	}
-	/* A stage that was only negative was told. */
+	/* A stage with negative values only was reported. */
 	histogram_add(&stage[STAGE_REMOTE_APP], -1, 0);
 	show_report();
 	/* They were not asked for. */
@@ -368,7 +368,7 @@ static void histograms_of_response_and_network(void **state)
 	forget_samples(&stage[STAGE_RESPONSE], 200 * NS_PER_US, HISTOGRAM_OVERFLOW_STORE + 1);
 	width = 80;
 	show_report();
-	/* What was not told has none, nor who did not ask, nor without -H. */
+	/* An unreported stage has none, nor has a run without -s, nor one without -H. */
 	forget_samples(&stage[STAGE_RESPONSE], 0, 0);
 	show_report();
 	result.stage[STAGE_RESPONSE] = NULL;

@@ -184,7 +184,7 @@ static void nothing_decides(void **state)
 	add(0, 1, 10019);
 	assert_string_equal(not_judged(), "");
 	assert_int_equal(c.result, COMPARE_IS_WORSE);
-	/* Nor is there a limit to what can be compared. */
+	/* Nor is the number of compared runs limited. */
 	add(1, 2000, 200000);
 	add(0, 200, 200000);
 	assert_string_equal(not_judged(), "");

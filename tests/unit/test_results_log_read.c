@@ -7,7 +7,7 @@
 
 #include "report/log/log_form.h"
 
-/* ---- What was written -------------------------------------------------------------------------------------------- */
+/* ---- Logs that rant wrote ---------------------------------------------------------------------------------------- */
 
 static struct options options;
 static enum source remote;
@@ -139,7 +139,7 @@ static void what_was_written_is_read(void **state)
 				}
 }
 
-/* ---- What was not ------------------------------------------------------------------------------------------------ */
+/* ---- Logs that it did not write ---------------------------------------------------------------------------------- */
 
 #define HEADER "       SEQ                      T1_KERNEL                      T4_KERNEL             RTT\n-----\n"
 #define LINE "         0  1773883524.000000100  1773883524.000000300             200\n"

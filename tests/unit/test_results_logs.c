@@ -94,7 +94,7 @@ static void numbers_that_are_there_twice(void **state)
 	golden("%s", reported());
 }
 
-/* The reflector answered 6 twice and logged only one of the replies, which may not be the one that arrived. */
+/* The reflector answered 6 twice and logged one of the replies, perhaps not the reply that arrived. */
 static void a_repeated_number_with_one_record(void **state)
 {
 	(void)state;

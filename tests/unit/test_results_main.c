@@ -29,7 +29,7 @@ static int leave_folder(void **state)
 	return fchdir(origin) || close(origin) ? errno : rmdir(folder);
 }
 
-/* ---- What is read ------------------------------------------------------------------------------------------------ */
+/* ---- Input files ------------------------------------------------------------------------------------------------- */
 
 /* A statistic with two samples of the same value. */
 static size_t put_metric(char *to, size_t bytes, const char *name, int64_t value_ns, int64_t within_ns)
@@ -68,7 +68,7 @@ static void write_run(int which, const char *from, const char *to)
 	fclose(file);
 }
 
-/* ---- What is made of it ------------------------------------------------------------------------------------------ */
+/* ---- Outputs ----------------------------------------------------------------------------------------------------- */
 
 /* Leaves out versions and commits. Lines of nested members are joined with the line of their parent. */
 static void show_line(const char *line)

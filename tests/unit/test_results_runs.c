@@ -46,7 +46,7 @@ static struct outcome *begin(void)
 	return outcome_open(&(struct options){ .bucket_ns = NS_PER_US, .overflow_ns = 100 * NS_PER_US });
 }
 
-/* ---- What is read ------------------------------------------------------------------------------------------------ */
+/* ---- Input files ------------------------------------------------------------------------------------------------- */
 
 static void one_run(void **state)
 {
@@ -287,7 +287,7 @@ static void samples_above_the_limit(void **state)
 	outcome_close(o);
 }
 
-/* Of two files, one of which has all of the largest samples. */
+/* The sum of two files, one of which has all of the largest samples. */
 static void samples_above_the_limit_of_two(void **state)
 {
 	const unsigned n = 2 * HISTOGRAM_OVERFLOW_STORE;
@@ -346,7 +346,7 @@ static void an_overflow_in_another_bucket(void **state)
 	}
 }
 
-/* What a file says above the limit must agree with itself. */
+/* Counts of a file above the limit must agree with each other. */
 static void an_overflow_that_disagrees(void **state)
 {
 	static const char *const wrong[] = {
@@ -369,7 +369,7 @@ static void an_overflow_that_disagrees(void **state)
 	}
 }
 
-/* ---- What is refused --------------------------------------------------------------------------------------------- */
+/* ---- Refused files ----------------------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *from, *to;

@@ -1,6 +1,6 @@
 /* build: wraps= sources= libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the times of a sample must obey: each rule at its limit, and what becomes of the times that break it. */
+/* Rules for the times of a sample: each rule at its limit, and the fate of times that break it. */
 #include "measure/rules.c"
 
 #include "util.h"
@@ -185,7 +185,7 @@ static void the_slack_of_a_response(void **state)
 	}
 }
 
-/* The first ones are kept, all are counted. */
+/* The first broken rules are kept, all are counted. */
 static void many_broken_rules(void **state)
 {
 	struct exchange *const all = &x;

@@ -1,6 +1,6 @@
 /* build: sources= libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The ring of latencies: what is put in comes out, in order and once; what has no room is counted. */
+/* The ring of latencies: each comes out once and in order; those that do not fit are counted. */
 #include "result/sample_queue.c"
 
 #include <pthread.h>
@@ -42,7 +42,7 @@ static void a_full_ring_is_counted(void **state)
 	sample_queue_add(&t, -2, 1000);
 	assert_int_equal(counter_get(&t.left_out), 2);
 	assert_int_equal(sample_queue_take(&t, got, 1), 1);
-	sample_queue_add(&t, 77, 1000); /* into the room of the first one */
+	sample_queue_add(&t, 77, 1000); /* into the entry of the first */
 	sample_queue_add(&t, -3, 1000);
 	assert_int_equal(counter_get(&t.left_out), 3);
 	assert_int_equal(sample_queue_take(&t, got, SAMPLE_QUEUE_VALUES + 1), SAMPLE_QUEUE_VALUES);
@@ -60,7 +60,7 @@ static void gaps(void **state)
 	sample_queue_add(&t, 1, 10500);
 	sample_queue_add(&t, 1, 10600);
 	assert_int_equal(sample_queue_take_gap(&t, 10610), 500);
-	assert_int_equal(sample_queue_take_gap(&t, 10610), 10); /* told once */
+	assert_int_equal(sample_queue_take_gap(&t, 10610), 10); /* reported once */
 	assert_int_equal(sample_queue_take_gap(&t, 12610), 2010); /* lasts */
 	sample_queue_add(&t, 1, 13600);
 	assert_int_equal(sample_queue_take_gap(&t, 13600), 3000);

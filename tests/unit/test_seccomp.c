@@ -1,6 +1,6 @@
 /* build: wraps=seccomp_init sources=host/process/signals.c,host/process/privileges.c,host/process/worker.c,host/process/loop.c,host/process/memory.c libs=-lpthread */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The filter: what it lets through, how what it forbids ends, and that the rest is done outside of it. */
+/* The filter: its permitted calls, the end of a process at a forbidden call, and steps outside of it. */
 #include "host/process/seccomp.c"
 
 #include "host/process/loop.h"
@@ -26,7 +26,7 @@ scmp_filter_ctx __wrap_seccomp_init(uint32_t action)
 }
 
 static char said[1024]; /* by the child, on stderr */
-static int reported[2]; /* a pipe: what the child has to tell */
+static int reported[2]; /* a pipe: results of the child */
 static char tales[64];
 
 static void print(char c)
@@ -117,7 +117,7 @@ static void end_with(int result)
 	_exit(result);
 }
 
-/* ---- What goes through ------------------------------------------------------------------------------------------- */
+/* ---- Permitted calls --------------------------------------------------------------------------------------------- */
 
 static int fd, zero;
 
@@ -163,7 +163,7 @@ static void what_the_loop_needs_goes_through(void **state)
 	assert_int_equal(WEXITSTATUS(status), 7);
 }
 
-/* ---- What does not ----------------------------------------------------------------------------------------------- */
+/* ---- Forbidden calls --------------------------------------------------------------------------------------------- */
 
 static int ask_for_parent(void)
 {
@@ -257,7 +257,7 @@ static void end_outside(int result)
 	char c;
 
 	print(seccomp_mode() == 0 ? 'o' : 'f');
-	/* The files are here, and nowhere else: the last one to close the pipe ends it. */
+	/* The files are open here, and nowhere else: the last process to close the pipe ends it. */
 	print(fcntl(held[1], F_GETFD) >= 0 ? 'h' : '-');
 	close(held[1]);
 	print(read(held[0], &c, 1) == 0 ? 'e' : 'w');

@@ -1,6 +1,6 @@
 /* build: sources=report/text/order.c,report/export/json.c,report/text/label.c,histogram.c,@result libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The samples of a second: its percentiles, its buckets, and what is counted where it cannot be told. */
+/* The samples of a second: its percentiles, its buckets, and counts where a value is not known. */
 #include "report/export/second.c"
 
 #include <setjmp.h>
@@ -69,7 +69,7 @@ static void assert_has(const char *what)
 		fail_msg("'%s' is not in %s", what, got);
 }
 
-/* Of a value: the bucket that it is in begins here. */
+/* Begin of the bucket that has this value. */
 static void finer_buckets(void **state)
 {
 	static const int64_t values[][2] = {
@@ -107,7 +107,7 @@ static void as_it_is_reported(void **state)
 	assert_has("\"buckets\":[[0,1],[300,3],[5000,1]]}");
 }
 
-/* Of all lengths, and of each digit. */
+/* Numbers of all lengths, and with each digit. */
 static void in_order(void **state)
 {
 	static int64_t values[3000];
@@ -130,7 +130,7 @@ static void in_order(void **state)
 	}
 }
 
-/* The next one has nothing of the one before. */
+/* The next second has no samples of the second before. */
 static void one_after_the_other(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* build: wraps=clock_gettime sources=host/process/loop.c,host/process/memory.c,host/process/worker.c */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The signals that end a run: which is the same one, and which ends the program. */
+/* The signals that end a run: which are equivalent, and which end the program. */
 #include "host/process/signals.c"
 
 #include "util.h"
@@ -17,7 +17,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 	if (!fake_ns)
 		return __real_clock_gettime(clock, t);
 	*t = (struct timespec){ fake_ns / NS_PER_S, fake_ns % NS_PER_S };
-	errno = EDOM; /* of what is interrupted, it must not be changed */
+	errno = EDOM; /* of the interrupted code, it must not be changed */
 	return 0;
 }
 
@@ -96,7 +96,7 @@ static void a_later_one_ends_the_program(void **state)
 	expect_end(SIGINT, SIGHUP, NS_PER_S);
 }
 
-/* What is caught stays caught, so such a test is a process of its own; it passes when it returns 0. */
+/* A caught signal stays caught, so such a test is a process of its own; it passes when it returns 0. */
 struct process {
 	int (*act)(void);
 };
@@ -115,7 +115,7 @@ static void in_a_process(void **state)
 
 #define PROCESS(name) { #name, in_a_process, NULL, NULL, &(struct process){ name } }
 
-/* The run was ended without a signal: the first one that comes then, while the report is written, must not cost it. */
+/* The run was ended without a signal: the first signal after that, while the report is written, must not cost it. */
 static int what_the_program_asked_for_is_no_signal(void)
 {
 	const _Atomic int *asked = signals_catch(abort);

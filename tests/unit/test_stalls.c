@@ -526,7 +526,7 @@ static int free_memory(void **state)
 	return 0;
 }
 
-/* A request that waited for this thread has a poll gap at least that long, any other one of two turns at most. A stall
+/* A request that waited for this thread has a poll gap at least that long, every other of two turns at most. A stall
  * without a request in it is between exchanges. */
 static void poll_gaps_are_the_stalls(void **state)
 {

@@ -1,6 +1,6 @@
 /* build: sources=host/process/signals.c,host/process/loop.c,host/process/memory.c,host/process/worker.c */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is said of steps that take long, and how a signal ends them: each in a process of its own, all at the same
+/* Messages about slow steps, and their end by a signal: each in a process of its own, all at the same
  * time. */
 #include "host/process/startup_watchdog.c"
 
@@ -29,7 +29,7 @@ static void take_ms(int64_t ms)
 		usleep(5000);
 }
 
-/* ---- What the program does: the exit status is 0 when all was as it should be ------------------------------------ */
+/* ---- The program under test: the exit status is 0 when all was as it should be ----------------------------------- */
 
 static int quick(void)
 {
@@ -63,7 +63,7 @@ static int all_are_slow(void)
 			return 2;
 		take_ms(450);
 	}
-	if (startup_watchdog_on("the last one"))
+	if (startup_watchdog_on("the last"))
 		return 3;
 	take_ms(1200);
 	return startup_watchdog_end();
@@ -94,7 +94,7 @@ static int ends_by_itself(void)
 	take_ms(1300);
 	while (!*startup_watchdog.stop)
 		take_ms(1);
-	if (startup_watchdog_on("what comes next") != -EINTR || startup_watchdog_on("and then") != -EINTR)
+	if (startup_watchdog_on("the next step") != -EINTR || startup_watchdog_on("and then") != -EINTR)
 		return 3;
 	return startup_watchdog_end() == -EINTR ? 0 : 4;
 }
@@ -104,7 +104,7 @@ static int must_be_whole(void)
 	if (startup_watchdog_on_whole("setting a device"))
 		return 2;
 	take_ms(2200);
-	return startup_watchdog_on("what comes next") == -EINTR ? 0 : 3;
+	return startup_watchdog_on("the next step") == -EINTR ? 0 : 3;
 }
 
 /* It is seen by who comes later, as ever. */
@@ -113,7 +113,7 @@ static int signal_before_a_word(void)
 	if (startup_watchdog_on("hurrying"))
 		return 2;
 	take_ms(700);
-	return startup_watchdog_on("what comes next") || startup_watchdog_end() || !*startup_watchdog.stop;
+	return startup_watchdog_on("the next step") || startup_watchdog_end() || !*startup_watchdog.stop;
 }
 
 /* ---- All at once ------------------------------------------------------------------------------------------------- */

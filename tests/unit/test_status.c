@@ -1,6 +1,6 @@
 /* build: wraps=warnx sources=report/verdict/verdict.c,report/verdict/steadiness.c,histogram.c,report/text/label.c,report/verdict/verdict_activity.c,report/verdict/verdict_finding.c,report/verdict/verdict_outage.c,report/verdict/verdict_remote.c,report/text/clocks_remote.c,host/counters/activity*.c,host/clock/clock*.c,host/nic/nic*.c,@result libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The exit status, and the words of what is a failure: what came instead of an answer, and why -q ends with 3. */
+/* The exit status, and the text of a failure: the errors instead of an answer, and the reason why -q ends with 3. */
 #include "report/text/status.c"
 
 #include "util.h"
@@ -48,7 +48,7 @@ static void expect(enum status status, const char *words)
 
 #define NOTHING "nothing was measured: 10.0.0.2 port 862 "
 
-/* By what says most: the rows are in the order in which one outdoes the one before. */
+/* The most specific reason: each row outranks the row before. */
 static void nobody_answered(void **state)
 {
 	struct account *a = &result.account;
@@ -77,7 +77,7 @@ static void nobody_answered(void **state)
 		counter_add(rows[i].count, 1);
 		expect(STATUS_FAILED, rows[i].words);
 	}
-	a->foreign = 0; /* what is malformed is enough */
+	a->foreign = 0; /* malformed replies are enough */
 	a->late = a->unverified = 0;
 	expect(STATUS_FAILED, rows[3].words);
 	/* A reflector asks nobody. */
@@ -95,7 +95,7 @@ static void why_the_status_is_3(void **state)
 	expect(STATUS_DONE, "");
 	options.quiet = true;
 	expect(STATUS_DONE, "");
-	/* Who reads the report has read it there. */
+	/* The report has said so already. */
 	options.strict = true;
 	expect(STATUS_UNTRUSTED,
 	       "the measurement is doubtful: stamps are missing (3 of 9); the peer did not answer for 1.0 s (2.00 %)\n");

@@ -466,7 +466,7 @@ static void a_datagram_of_ipv6(void **state)
 	} cases[] = {
 		{ "2001:db8::1", "2001:db8::2", true, false }, { "2001:db8::2", "2001:db8::2", true, true },
 		{ "2001:db8::1", "ff02::1", false, false }, { "fe80::1", "fe80::2", true, false },
-		{ "2001:db8::2:0:0:1", "2001:db8::2:0:0:2", true, false }, /* alike in what IPv4 would compare */
+		{ "2001:db8::2:0:0:1", "2001:db8::2:0:0:2", true, false }, /* alike in the fields of IPv4 */
 	};
 
 	(void)state;
@@ -668,7 +668,7 @@ static void a_stamp_is_asked_for(void **state)
 		c.at->id_by_message = by_message;
 		c.unasked = unasked;
 		c.at->id_doubted = doubted;
-		c.at->id_asked = !doubted && !by_message; /* by the one before, whose id may still come */
+		c.at->id_asked = !doubted && !by_message; /* by the packet before, whose id may still arrive */
 		assert_int_equal(stamp_send(&c, "x", 1, KEY, NULL), 0);
 		assert_int_equal(c.at->id_doubted, doubted);
 		assert_int_equal(c.at->id_asked, by_message ? false : unasked ? !doubted : doubted);

@@ -101,7 +101,7 @@ static const struct tlv_row rows[] = {
 	{ .name = "not ours, too short for a magic", .request = "80f00003 52414e", .reply = "80f00003 52414e" },
 	{ .name = "not ours, the magic is behind it", .request = "80f00000 52414e5400", .malformed = true,
 	  .reply = "80f00000 c0414e5400" },
-	{ .name = "not to be told whose, cut off", .request = "80f00014 52414e", .reply = "c0f00014 52414e",
+	{ .name = "of an unknown owner, cut off", .request = "80f00014 52414e", .reply = "c0f00014 52414e",
 	  .malformed = true },
 	{ .name = "ours, cut off", .request = "80f00014 52414e54", .reply = "40f00014 52414e54", .malformed = true },
 	/* Our second. */

@@ -1,6 +1,6 @@
 /* build: wraps=write,pwrite,mkdir,mkdirat,rmdir,renameat,close,setmntent sources=tracefs.c,host/trace/trace_files.c,host/trace/trace_save.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What would make the trace worth little, with a folder of plain files. */
+/* Conditions that reduce the value of the trace, with a folder of plain files. */
 #include "host/trace/trace_doubt.c"
 
 #include "golden.h"

@@ -15,7 +15,7 @@ static void test_not_mounted(void **state)
 	golden_line(said);
 	mounts_path = "/nowhere/mounts";
 	assert_int_equal(open_it(false, 1000), -ENOENT);
-	trace_close(&t); /* of what was not opened */
+	trace_close(&t); /* of files that were not opened */
 }
 
 static void test_mount_with_instances_is_preferred(void **state)

@@ -223,7 +223,7 @@ static void test_marker_across_blocks(void **state)
 	(void)state;
 	open_well(false);
 	breach(true);
-	/* What stands before it: the table, these bytes, and the name of the event. */
+	/* Data before it: the table, these bytes, and the name of the event. */
 	const size_t fixed = strlen(TABLE) - 2 + strlen("8/20") + strlen(" tracing_mark_write: ");
 
 	/* From all in the first block to all in the second. */
@@ -256,7 +256,7 @@ static void test_save_without_counts(void **state)
 		   "# Buffer: unknown KiB per CPU; events lost before the first lines, of all CPUs: unknown\n");
 }
 
-/* What was frozen is in the snapshot, though there is nothing to prove it by. */
+/* The frozen trace is in the snapshot, though nothing proves it. */
 static void test_save_snapshot_without_marker(void **state)
 {
 	(void)state;

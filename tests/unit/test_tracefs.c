@@ -146,7 +146,7 @@ static void test_tracing_was_off_and_another_measures(void **state)
 	assert_int_equal(*get_file("tracing_on"), '1');
 }
 
-/* By which others know that this one measures. */
+/* By which other programs see that an instance is in use. */
 static void test_shared_lock_is_held(void **state)
 {
 	char path[512];
@@ -299,7 +299,7 @@ static void test_tracing_was_off_and_there_was_a_breach(void **state)
 	assert_int_equal(*get_file("tracing_on"), '0'); /* armed again and nothing in it: as it was found */
 }
 
-/* Another program had a breach in the instance that this one made, and is gone. */
+/* Another program had a breach in the instance that this program made, and is gone. */
 static void test_evidence_of_others_is_kept(void **state)
 {
 	(void)state;
@@ -409,7 +409,7 @@ static void visit_cpus(void)
 	sched_setaffinity(0, sizeof(before), &before);
 }
 
-/* Its own time, mono_raw and microseconds in the text, beside the clock that it tells. */
+/* Its own time, mono_raw and microseconds in the text, beside the clock that it names. */
 static void assert_marker_at(const char *text, const char *line)
 {
 	int64_t reported_ns = time_of(t.last.marker, " MONOTONIC_RAW=");
@@ -571,7 +571,7 @@ static void test_real_cpu_not_traced(void **state)
 	assert_int_equal(saved.spike_cpu, -1);
 }
 
-/* As many as were written, less what was kept. */
+/* The number of written bytes less the kept bytes. */
 static void test_real_lost_events(void **state)
 {
 	static char text[900];
@@ -660,7 +660,7 @@ static void test_real_snapshot(void **state)
 		assert_string_equal(saved.source, "snapshot");
 		assert_false(saved.swap_skipped);
 		assert_true(saved.spike_cpu >= 0);
-		for (long cpu = 0; cpu < online; cpu++) { /* with what came before on every CPU */
+		for (long cpu = 0; cpu < online; cpu++) { /* with the earlier events of every CPU */
 			snprintf(name, sizeof(name), "cpu%ld.txt", cpu);
 			assert_has(name, "sched_switch: ");
 		}
@@ -672,7 +672,7 @@ static void test_real_snapshot(void **state)
 	assert_int_equal(access(instance, F_OK), -1);
 }
 
-/* Where the instance stays, so does what was there: no spare buffer before, none after. */
+/* Where the instance stays, its former state stays: no spare buffer before, none after. */
 static void test_real_spare_is_given_back(void **state)
 {
 	(void)state;

@@ -85,7 +85,7 @@ static void an_id_that_does_not_come(void **state)
 	}
 }
 
-/* Of another packet with the right id: before the send, or after the fetch. */
+/* The timestamp of another packet with the right id: before the send, or after the fetch. */
 static void a_time_that_cannot_be(void **state)
 {
 	static const int64_t by_ns[] = { -2000, -50 * NS_PER_US, -NS_PER_S, 150 * NS_PER_US, NS_PER_S };

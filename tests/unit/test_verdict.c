@@ -1,6 +1,6 @@
 /* build: wraps=activity_differences,getrusage,sched_getcpu sources=histogram.c,report/text/label.c,report/verdict/steadiness.c,report/verdict/verdict_activity.c,report/verdict/verdict_finding.c,report/verdict/verdict_outage.c,report/verdict/verdict_remote.c,report/text/clocks_remote.c,host/counters/activity*.c,host/clock/clock*.c,host/nic/nic*.c,@result libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The verdict: each reason alone, at its limit and one above it, all together, and what must not be one. */
+/* The verdict: each reason alone, at its limit and one above it, all together, and conditions that are not a reason. */
 #include "report/verdict/verdict.c"
 
 #include "golden.h"
@@ -29,7 +29,7 @@ static struct activity_reading reading;
 static struct verdict_facts facts;
 static struct verdict verdict;
 
-/* What activity.c would say. */
+/* Readings of activity.c. */
 static struct activity_difference reported[4];
 static size_t reported_count;
 
@@ -208,7 +208,7 @@ static void most_stamps_missing(void **state)
 	set(&result.account.unstamped, 6);
 	reached();
 	assert_int_equal(verdict.level, VERDICT_VOID);
-	/* Where percent cannot be told from half. */
+	/* Where percent and half look the same. */
 	set(&result.account.recorded, UINT32_MAX);
 	set(&result.account.unstamped, (uint64_t)UINT32_MAX + 3);
 	reached();
@@ -273,10 +273,10 @@ static void the_reflectors_clock(void **state)
 	peer_event(PEER_WRONG_RATE, &peer.wrong_rates);
 	reached();
 	assert_int_equal(verdict.level, VERDICT_VOID);
-	/* What was left out without an event is a reason too: T3 that was no part of the round trip. */
+	/* A sample left out without an event is a reason too: T3 was outside of the round trip. */
 	memset(&peer, 0, sizeof(peer));
 	assert_doubtful();
-	/* Of what this host's clock did it is not the reason. */
+	/* A fault of this host's clock is not the reason for it. */
 	peer_event(PEER_JUMPED, &peer.jumps);
 	clocks.steps_kept = 1;
 	clocks.step[0] = (struct clock_jump){ .which = CLOCK_OF_NIC, .mono_ns = { 5 * NS_PER_S, 5 * NS_PER_S + 1 } };
@@ -357,7 +357,7 @@ static void setting_changed(void **state)
 	assert_trusted();
 }
 
-/* A driver that does not tell its setting is no driver that changed it. */
+/* A driver that does not report its setting has not changed it. */
 static void setting_unreported(void **state)
 {
 	(void)state;
@@ -396,7 +396,7 @@ static void drops(void **state)
 	assert_doubtful();
 }
 
-/* A driver that began anew has counted at least what it has now; one that cannot be read any more says nothing. */
+/* A restarted driver has counted at least its current count; a driver that cannot be read any more says nothing. */
 static void drops_of_a_reset_driver(void **state)
 {
 	(void)state;
@@ -548,7 +548,7 @@ static void moved_by_its_cpu(void **state)
 static void waited(void **state)
 {
 	(void)state;
-	/* Of 10 s. */
+	/* In 10 s. */
 	print("measuring thread", "waited for the CPU", "ns", ACTIVITY_COUNTED, 100 * NS_PER_MS, 0, 0);
 	assert_trusted();
 	reported[0].delta++;
@@ -564,7 +564,7 @@ static void waited(void **state)
 	assert_trusted();
 }
 
-/* Of 10 s, beside what it waited for its CPU. */
+/* In 10 s, beside the time that it waited for its CPU. */
 static void stood(void **state)
 {
 	(void)state;
@@ -659,7 +659,7 @@ static void not_resident(void **state)
 	unjudged();
 }
 
-/* What cannot be read is neither trusted nor blamed. */
+/* An unreadable counter is neither trusted nor blamed. */
 static void machine_unread(void **state)
 {
 	(void)state;
@@ -686,7 +686,7 @@ static void parts_unread(void **state)
 	/* The driver counts them in one of two places. */
 	activity.unreadable[0][0] = 'x';
 	unjudged();
-	/* What was seen is said all the same. */
+	/* Observed faults are reported all the same. */
 	facts.thread[1].cpu = 0;
 	assert_doubtful();
 	activity.unreadables = 0;
@@ -721,7 +721,7 @@ static void thread_is_read(void **state)
 
 /* ---- Together ---------------------------------------------------------------------------------------------------- */
 
-/* Every row of the table at once: the worst decides, all are told, in the order of the table. */
+/* Every row of the table at once: the worst decides, all are printed, in the order of the table. */
 static void all_together(void **state)
 {
 	(void)state;
@@ -792,7 +792,7 @@ static void worst_decides(void **state)
 	assert_int_equal(verdict.level, VERDICT_VOID);
 }
 
-/* Many counters with long names do not leave the room of a reason. */
+/* Many counters with long names do not fit into a reason. */
 static void long_texts_are_cut(void **state)
 {
 	(void)state;
@@ -884,7 +884,7 @@ static void counters_have_these_names(void **state)
 	char *activity_c = calloc(1, NAMES_FILES << 20);
 	glob_t files;
 
-	/* The room may have several files. */
+	/* Several files may fit. */
 	assert_int_equal(glob("host/counters/activity*.c", 0, NULL, &files), 0);
 	assert_in_range(files.gl_pathc, 1, NAMES_FILES);
 	for (size_t i = 0; i < files.gl_pathc; i++) {

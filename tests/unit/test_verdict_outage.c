@@ -1,6 +1,6 @@
 /* build: sources=report/verdict/verdict_finding.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The verdict on what was not there for a while: each look at its limit and beside it. */
+/* The verdict on outages and absent links: each check at its limit and beside it. */
 #include "report/verdict/verdict_outage.c"
 
 #include "util.h"
@@ -92,7 +92,7 @@ static void silence(void **state)
 	assert_int_equal(look(verdict_look_most_silence), NOT_ASKED);
 }
 
-/* The last reading of the clock may be older than the one that ended an outage. A run of no length has no shares. */
+/* The last reading of the clock may be older than the end of an outage. A run of no length has no shares. */
 static void silence_of_a_short_run(void **state)
 {
 	(void)state;
@@ -148,7 +148,7 @@ static void a_link_that_does_not_print(void **state)
 	wire.after.error = 0;
 	wire.before.error = -EIO;
 	assert_int_equal(look(verdict_look_link), CANNOT_TELL);
-	/* Without the count: what is seen at the end is told, and an end that is well says nothing of what was
+	/* Without the count: the state at the end is reported, and a good state at the end says nothing of the state
 	 * before. */
 	wire.before.error = 0;
 	wire.after.downs_known = false;
@@ -158,7 +158,7 @@ static void a_link_that_does_not_print(void **state)
 	expect(verdict_look_link, 1, "", "down at the end");
 }
 
-/* Of a bond. */
+/* Members of a bond. */
 static void another_nic_stamped(void **state)
 {
 	(void)state;

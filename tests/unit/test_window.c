@@ -492,7 +492,7 @@ static void one_of_several_follow_ups_is_enough(void **state)
 	assert_int_equal(COUNT(follow_up_late), 0);
 }
 
-/* Of the probes reflected across the step only a probe sent after their replies shows it. */
+/* Only a probe sent after the replies to those reflected across the step shows it. */
 static void a_step_of_the_reflectors_clock(void **state)
 {
 	static const int64_t steps_ns[] = { -NS_PER_S, -700 * NS_PER_US, -15 * NS_PER_US, 15 * NS_PER_US,

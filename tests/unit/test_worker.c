@@ -1,6 +1,6 @@
 /* build: wraps=fopen,sched_getaffinity,sched_getcpu,sysconf,pthread_create,unshare,trace_is_frozen,trace_save,trace_rearm sources=@result,report/text/progress.c,wire/packet.c,wire/tlv*.c,wire/timestamping.c,wire/peer_socket.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,tracefs.c,host/trace/trace_*.c,host/counters/pmc.c,host/process/memory.c,host/clock/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The housekeeping thread: where it may run, and its duties: what is drawn, which breaches are told, when a trace is
+/* The housekeeping thread: its CPUs, and its duties: the progress line, reported breaches, when a trace is
  * saved. */
 #include "host/process/worker.c"
 
@@ -15,7 +15,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 
-/* The exchange here is not one that sends. */
+/* The exchange here does not send. */
 int socket_want_tos(struct channel *c)
 {
 	(void)c;
@@ -184,7 +184,7 @@ static void a_line_a_second_and_none_at_the_end(void **state)
 	worker_stop(&w); /* twice does no harm */
 }
 
-/* What the kernel says of the other thread of this process. */
+/* State of the other thread of this process, from the kernel. */
 static void read_thread(cpu_set_t *cpus, int *policy)
 {
 	DIR *d = opendir("/proc/self/task");
@@ -248,7 +248,7 @@ static void count_call(void *context)
 	++*(unsigned *)context;
 }
 
-/* What a thread gives up it must give up before it does anything. */
+/* Privileges that a thread gives up must be given up before it does anything. */
 static void its_beginning_comes_first(void **state)
 {
 	struct worker w = { .begin = begin_thread, .context = &calls };
@@ -341,7 +341,7 @@ static void its_end_comes_last(void **state)
 	assert_int_equal(life.ends, 1);
 }
 
-/* From worker_start() on: what is closed here stays open there, and what is opened there is not open here. */
+/* From worker_start() on: a file closed here stays open there, and a file opened there is not open here. */
 static void it_has_files_of_its_own(void **state)
 {
 	struct worker w = life_watch();
@@ -391,9 +391,9 @@ static void without_files_of_its_own_it_says_so(void **state)
 	close(life.file);
 }
 
-/* ---- Breaches that are told -------------------------------------------------------------------------------------- */
+/* ---- Reported breaches ------------------------------------------------------------------------------------------- */
 
-/* What the hook was told, in order. */
+/* Calls of the hook, in order. */
 static struct {
 	_Atomic unsigned calls;
 	uint64_t number[256];
@@ -511,7 +511,7 @@ static void the_thread_prints_and_the_caller_prints_the_rest(void **state)
 	for (int i = 0; i < 500 && reported.calls < 2; i++)
 		usleep(10000);
 	by_thread = reported.calls;
-	/* Ended, but for the bookkeeping: what comes now it does not see. */
+	/* Ended, but for the bookkeeping: later breaches are not seen. */
 	eventfd_write(w.stop_fd, 1);
 	pthread_join(w.thread, NULL);
 	close(w.stop_fd);
@@ -726,7 +726,7 @@ static void what_could_not_be_saved_stays_frozen(void **state)
 	trace_keep(&keeper, UPTIME_NS);
 	assert_int_equal(keeper.error, -ENOSPC);
 	assert_true(fake_trace.frozen && trace.unsaved);
-	fake_trace.save_result = 1; /* room again: but what was lost in between is not known */
+	fake_trace.save_result = 1; /* space again: but losses in between are not known */
 	trace_keep(&keeper, UPTIME_NS + 2 * INTERVAL_NS);
 	assert_string_equal(fake_trace.last, "s");
 	assert_int_equal(keeper.error, -ENOSPC);
@@ -746,7 +746,7 @@ static void what_could_not_be_switched_on_is_not_tried_again(void **state)
 	assert_string_equal(fake_trace.last, "sr");
 }
 
-/* The thread itself, and not what stop finds: a trace is the caller's then. */
+/* The thread itself, and not the caller of stop: a trace is the caller's then. */
 static void the_thread_saves_during_the_run(void **state)
 {
 	struct worker w = trace_watch();

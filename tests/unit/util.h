@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the unit tests share. A test includes its room's .c first, so that statics can be called and rant.h comes first,
+ * Helpers of the unit tests. A test includes its .c first, so that statics can be called and rant.h comes first,
  * then this, which brings cmocka with the headers that it wants but does not include.
  */
 #ifndef UTIL_H
@@ -22,7 +22,7 @@
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
-/* UBSan prints and goes on unless told otherwise, and a test that went on would pass. */
+/* UBSan prints and goes on by default, and a test that went on would pass. */
 const char *__ubsan_default_options(void);
 const char *__ubsan_default_options(void)
 {
@@ -75,7 +75,7 @@ static inline void util_random_bytes(void *to, size_t bytes)
 	}
 }
 
-/* ---- What a room writes to stderr -------------------------------------------------------------------------------- */
+/* ---- stderr of the code under test ------------------------------------------------------------------------------- */
 
 struct util_capture {
 	int saved_fd, file_fd;
@@ -90,7 +90,7 @@ static inline void util_capture_begin(struct util_capture *c)
 	assert_true(dup2(c->file_fd, STDERR_FILENO) >= 0);
 }
 
-/* Puts stderr back and gives what was written since, ended with a 0; what does not fit is cut off. Assert only after
+/* Puts stderr back and returns its text since then, ended with a 0; a longer text is cut off. Assert only after
  * it: the message of an assertion that fails before would go into the capture. */
 static inline size_t util_capture_end(struct util_capture *c, char *text, size_t bytes)
 {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154
 #
-# The card and the host that there are not, for what runs config.sh on them: as files below $CONFIG_ROOT, and tools that
+# The absent card and host, for programs that run config.sh on them: as files below $CONFIG_ROOT, and tools that
 # know no others. $tree, $work, $sys, $proc and $nic are the caller's.
 #
 # Text in single quotes is for bash.
