@@ -316,7 +316,7 @@ static struct histogram *find_histogram(struct outcome *o, const char *name, str
 			return &o->planned[i];
 	}
 	*pointer = &o->result.poll_gaps.within;
-	if (!strcmp(name, "longest_poll_gap_ns"))
+	if (!strcmp(name, "poll_gap_ns"))
 		return &o->poll_gaps;
 	return find_stage(o, name, pointer);
 }

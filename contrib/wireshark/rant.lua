@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
--- Wireshark dissector for STAMP (RFC 8762, RFC 8972) over UDP with the two TLVs of rant: docs/protocol.md.
+-- Wireshark dissector for STAMP (RFC 8762, RFC 8972) over UDP with the TLVs of rant: docs/protocol.md.
 
 local rant = Proto("rant", "rant: STAMP with its own TLVs")
 
@@ -11,7 +11,7 @@ local SOURCES = { [0] = "not reported", [1] = "NTP", [2] = "PTP", [3] = "SSU/BIT
 local STAMPED_BY = { [0] = "not reported", [1] = "user space", [2] = "kernel", [3] = "NIC" }
 local TLV_NAMES = {
 	[1] = "Extra Padding", [2] = "Location", [3] = "Timestamp Information", [4] = "Class of Service", [5] = "Direct Measurement",
-	[6] = "Access Report", [7] = "Follow-Up Telemetry", [8] = "HMAC", [240] = "rant: T2_SW and clock", [241] = "rant: last replies",
+	[6] = "Access Report", [7] = "Follow-Up Telemetry", [8] = "HMAC", [240] = "rant: T2_SW and clock", [241] = "rant: last replies", [242] = "rant: receipt",
 }
 local MAGIC = 0x52414e54
 local NTP_TO_UNIX_S = 2208988800
@@ -46,6 +46,7 @@ local f = {
 	follow_seq = ProtoField.uint32("rant.followup.seq", "Sequence Number of the earlier reply"),
 	follow_time = ProtoField.absolute_time("rant.followup.timestamp", "Transmit timestamp (T3) of that reply", base.UTC),
 	follow_method = ProtoField.uint8("rant.followup.method", "Timestamping Method", base.DEC, METHODS),
+	poll_gap = ProtoField.uint32("rant.own.poll_gap", "Poll gap at the receipt (ns)"),
 	received = ProtoField.uint32("rant.direct.received", "Packets received in the session"),
 	sent = ProtoField.uint32("rant.direct.sent", "Replies sent in the session"),
 	magic = ProtoField.string("rant.own.magic", "Magic"),
@@ -161,6 +162,12 @@ local readers = {
 				item:append_text(" " .. entry(0, 4):uint())
 			end
 		end
+	end,
+	[242] = function(tree, value)
+		if not is_own(value) then return end
+		if value:len() < 8 or value:len() > 64 then return false end
+		tree:add(f.magic, value(0, 4))
+		tree:add(f.poll_gap, value(4, 4))
 	end,
 }
 

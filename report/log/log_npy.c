@@ -119,6 +119,7 @@ char *log_npy_record(char *at, struct log_columns *c, const struct sample *s, ui
 	r->network_ns = value_of(c, s, STAGE_NETWORK);
 	r->poll_gap_ns = s->poll_gap_ns;
 	r->remote_poll_gap_ns = s->remote_poll_gap_ns;
-	memset(r->spare, 0, sizeof(r->spare));
+	/* After a crash log_mend.c takes 32 octets of zeros at the end of a file for none of a record. */
+	memset(r->spare, 0xff, sizeof(r->spare));
 	return at + NPY_FULL_BYTES;
 }

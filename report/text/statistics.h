@@ -19,8 +19,8 @@ struct statistics_percentile {
 bool statistics_percentile(const struct histogram *h, unsigned index, struct statistics_percentile *p);
 
 /* Row of the longest poll gaps, see result/poll_gaps.h. */
-#define STATISTICS_POLL_GAP "Longest poll gap"
-#define STATISTICS_POLL_GAP_FORMULA "in each exchange"
+#define STATISTICS_POLL_GAP "Poll gap"
+#define STATISTICS_POLL_GAP_FORMULA "longest of an exchange"
 
 /* columns: width of the terminal, 0 when out is none. */
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 FIELDS = ("rant.kind", "rant.seq", "rant.sender.seq", "rant.own.t2_sw", "rant.reply.seq", "rant.reply.timestamp", "rant.followup.seq",
-          "rant.followup.timestamp", "_ws.malformed", "rant.tlv.type", "rant.own.stamped_by", "rant.receive_timestamp")
+          "rant.followup.timestamp", "_ws.malformed", "rant.tlv.type", "rant.own.stamped_by", "rant.receive_timestamp", "rant.own.poll_gap")
 
 
 def fields(path, lua):
@@ -38,10 +38,12 @@ def main():
     sent_ns = {seq: int(row["T3_KERNEL"]) % 10**9 for seq, row in rows.items() if row["T3_KERNEL"]}  # by request = by reply: nothing is lost
     for one in replies:
         row = rows.get(int(one["rant.sender.seq"]))
-        if one["_ws.malformed"] or one["rant.own.stamped_by"] != "2" or one["rant.tlv.type"].split(",")[:4] != ["3", "7", "240", "241"]:
+        if one["_ws.malformed"] or one["rant.own.stamped_by"] != "2" or one["rant.tlv.type"].split(",")[:5] != ["3", "7", "240", "241", "242"]:
             print(f"reply {one['rant.seq']}: {one}")
         if row is None:
             continue
+        if one["rant.own.poll_gap"] != row["REMOTE_POLL_GAP"]:
+            print(f"request {row['SEQ']}: the poll gap is {one['rant.own.poll_gap']} in tshark and {row['REMOTE_POLL_GAP']} in the log")
         for name, field in (("T2_SW", "rant.own.t2_sw"), ("T2_KERNEL", "rant.receive_timestamp")):
             if fraction(one[field]) != int(row[name]) % 10**9:
                 print(f"request {row['SEQ']}: {name} is {one[field]} in tshark and {row[name]} in the log")

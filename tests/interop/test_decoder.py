@@ -151,7 +151,7 @@ def judge_reply(seq, p, request, here, there, ttl=255):
 def judge_tlvs(seq, p, before, wire):
     """The TLVs that tshark takes for padding, against the reflector's log. before: its record of the reply before."""
     information, follow, ours = (p.tlvs.get(kind) for kind in (stamp.TIMESTAMP_INFORMATION, stamp.FOLLOW_UP, 240))
-    same(f"#{seq}: types", sorted(p.tlvs), [stamp.TIMESTAMP_INFORMATION, stamp.FOLLOW_UP, 240])
+    same(f"#{seq}: types", sorted(p.tlvs), [stamp.TIMESTAMP_INFORMATION, stamp.FOLLOW_UP, 240, 242])
     same(f"#{seq}: flags", (information[0], follow[0], ours[0]), (0, 0, 0))
     same(f"#{seq}: methods", (information[1][1], information[1][3]), (stamp.SOFTWARE, stamp.SOFTWARE))
     if before is not None:
@@ -166,10 +166,11 @@ def two_rants(stamps):
     wire = "T3_KERNEL" if stamps == "kernel" else "T3_SW"
     requests, replies, there, here = capture_pair("--log-full", reflectors=reflectors)
     for seq in range(COUNT):
-        judge_request(seq, requests[seq], here[seq], 44 + 8 + 20 + 24)
+        judge_request(seq, requests[seq], here[seq], 44 + 8 + 20 + 24 + 12)
         judge_reply(seq, replies[seq], requests[seq], here[seq], there[seq])
         judge_tlvs(seq, replies[seq], there.get(seq - 1), wire)
         same(f"#{seq}: T2_SW", stamp.time_ns(replies[seq].tlvs[240][1][12:20], True), there[seq]["T2_SW"])
+        same(f"#{seq}: poll gap", struct.unpack("!I", replies[seq].tlvs[242][1][4:])[0], here[seq]["REMOTE_POLL_GAP"])
         same(f"#{seq}: the reflector's times, in both logs",
              [here[seq][name] for name in ("T2", "T2_SW", "T3_SW", "T3")],
              [replies[seq].t2, there[seq]["T2_SW"], there[seq]["T3_SW"], there[seq][wire]])

@@ -150,7 +150,7 @@ def sizes(told, want):
 
 # ---- The tests -------------------------------------------------------------------------------------------------------
 
-STAGES_OCTETS, OURS_OCTETS, CLASS_OCTETS, SEAL_OCTETS = 8 + 20, 24, 8, 20  # lengths of TLVs with headers
+STAGES_OCTETS, OURS_OCTETS, RECEIPT_OCTETS, CLASS_OCTETS, SEAL_OCTETS = 8 + 20, 24, 12, 8, 20  # lengths of TLVs with headers
 FULL = harness.stamp.BASE + STAGES_OCTETS + OURS_OCTETS  # length of a probe, except with NIC timestamps
 
 
@@ -346,11 +346,11 @@ def all_of_them():
     for kind in ("Base", "Stateless", "Light", "Light38", "LightLong", "Full", "FullStateless"):
         test(f"emits --plain to a reflector: {kind}", plain, kind)
     test("emits to RFC 8972: every stamp is in its place", full, "Full")
-    test("emits to RFC 8972: with -s, T2_SW is not told", full, "Full", "-s", lines=(
+    test("emits to RFC 8972: with -s, T2_SW is not told", full, "Full", "-s", octets=FULL + RECEIPT_OCTETS, lines=(
         "^  Remote stages: not known: the reflector does not report when its program had the probe$",))
     for arguments in ((), ("-s",), ("-s", "--window", "4")):
         test(f"emits to RFC 8972: TLVs that it does not know come back as if it did {' '.join(arguments)}", full, "Echoing", *arguments,
-             octets=FULL + ("--window" in arguments) * (8 + 6 * 16))
+             octets=FULL + ("-s" in arguments) * RECEIPT_OCTETS + ("--window" in arguments) * (8 + 6 * 16))
     test("emits to RFC 8972: --stamp user", full, "Full", "--stamp", "user", network="Network and hosts")
     test("emits to RFC 8972: NTP format", full, "InNtp")
     test("emits to RFC 8972: PTP format", full, "InPtp")
@@ -390,7 +390,7 @@ def all_of_them():
         return
     test("emits to RFC 8972, authenticated: every stamp is in its place", signed, "Full", octets=signed_octets)
     test("emits to RFC 8972, authenticated: NTP format", signed, "InNtp", octets=signed_octets)
-    test("emits to RFC 8972, authenticated: with -s", signed, "Full", "-s", octets=signed_octets)
+    test("emits to RFC 8972, authenticated: with -s", signed, "Full", "-s", octets=signed_octets + RECEIPT_OCTETS)
     test("emits to RFC 8972, authenticated: forged replies before each answer", signed, "Forging", octets=signed_octets,
          rows={"Unverified": 2 * (COUNT + 1)})
     test("emits to RFC 8762, authenticated: response as its program tells", as_told, "Base", "--key",

@@ -232,7 +232,7 @@ def access_report(mode):
 
 
 def unknown(mode):
-    """Of later RFCs, of all ranges, reserved; 240 and 241 are ours, but only with our magic."""
+    """Of later RFCs, of all ranges, reserved; 240 to 242 are ours, but only with our magic."""
     kinds = (200, 0, 9, 10, 11, 12, 175, 176, 239, 240, 241, 242, 251, 252, 254, 255)
     verbatim(mode, *(tlv(kind, struct.pack("!I", kind) + b"\1\2\3") for kind in kinds), tlv(200), flags=U)
 

@@ -39,7 +39,7 @@ parts_template() {
 		^  Round trip +T4_KERNEL - T1_KERNEL( +$number){2}$percentiles$
 		^  Response +T3_KERNEL - T2_KERNEL( +$number){2}$percentiles$
 		^  Network +RTT - RESPONSE( +$number){2}$percentiles$
-		^  Longest poll gap +in each exchange( +$number){2}$percentiles$
+		^  Poll gap +longest of an exchange( +$number){2}$percentiles$
 		^  Forward +\+-$us us( +$number){2}$percentiles$
 		* ^  Forward, variation +above its minimum( +$number){2}$percentiles$
 		^  Backward +\+-$us us( +$number){2}$percentiles$
@@ -181,7 +181,7 @@ response_template() {
 		^$
 		^Stages \(us\): +Samples +Negative +50th +90th +95th +99th +99\.9th +99\.99th +Maximum$
 		^  Response +T3_KERNEL - T2_KERNEL( +$number){2}( +$us){2}( +$us\*){4} +$us$
-		^  Longest poll gap in each exchange( +$number){2}( +$us){2}( +$us\*){4} +$us$
+		^  Poll gap        longest of an exchange( +$number){2}( +$us){2}( +$us\*){4} +$us$
 		^  \* fewer than ten samples are above it$
 		* ^  Between exchanges: [0-9]+ poll gaps? of 10 us or more, the longest $us us, $us s after the start$
 		^$

@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.dirname(__file__))
 import read_json
 
 # Not in a log: one-way delays between two clocks, the IPDV of delays between two clocks, and the longest poll gaps.
-OF_A_RUN = re.compile(r"  (Forward|Longest poll gap|Between exchanges|Backward|Send|Receive|Response IPDV|Network IPDV|IPDV:|The negative values|Median and 99th of delays|Not in )")
+OF_A_RUN = re.compile(r"  (Forward|Poll gap|Between exchanges|Backward|Send|Receive|Response IPDV|Network IPDV|IPDV:|The negative values|Median and 99th of delays|Not in )")
 FIGURES = ("number", "from_ns", "to_ns", "unix_ns", "sent", "lost", "samples", "p50_ns", "p99_ns", "p99_9_ns", "max_ns", "longest_gap_ns",
            "not_in_percentiles", "run", "skipped")
 
@@ -62,7 +62,7 @@ def joined(schema, own, join):
     mine, theirs = load(schema, own), load(schema, join)
     faults = []
     for name, s in mine["statistics"].items():
-        if name in ("forward_ns", "backward_ns", "longest_poll_gap_ns"):
+        if name in ("forward_ns", "backward_ns", "poll_gap_ns"):
             continue
         have = theirs["statistics"].get(name)
         if have is None or have["samples"] < s["samples"]:
