@@ -55,7 +55,7 @@ int activity_open(struct activity *a, const struct nic *n, pid_t thread, int cpu
 	activity_cpu_open(a);
 	activity_vm_open(a);
 	activity_interrupts_open(a);
-	activity_nic_open(a); /* last: the driver's may be more than there is room for */
+	activity_nic_open(a); /* last: the driver may have more counters than fit */
 	activity_read(a, &in->first, false);
 	activity_fields_note_missing(a);
 	return 0;

@@ -25,16 +25,16 @@ struct activity {
 struct activity_reading {
 	uint64_t value[ACTIVITY_COUNTERS];
 	uint8_t known[ACTIVITY_COUNTERS / 8]; /* a bit for each counter that has a value */
-	bool measuring, rows; /* as it was asked for; /proc/interrupts was read to its end */
+	bool measuring, rows; /* argument of activity_read(); /proc/interrupts was read to its end */
 	uint64_t cpus; /* a hash of the CPUs that were online */
-	uint64_t mark; /* the caller's: packets that had been sent */
+	uint64_t mark; /* set by the caller: number of packets sent */
 };
 
 enum activity_change {
 	/* Counted up by `delta`. Interrupts, softirqs and SMIs have 32 bits: right while they count less than 2^32. */
 	ACTIVITY_COUNTED,
 	ACTIVITY_CHANGED, /* a level, such as a frequency: from -> to */
-	ACTIVITY_RESET, /* from -> to: went back, or sums up other CPUs than before: how much it counted is not known */
+	ACTIVITY_RESET, /* from -> to: decreased, or sums other CPUs than before: the number counted is not known */
 	ACTIVITY_GONE, /* was `from`, and cannot be read any more */
 };
 
@@ -44,22 +44,22 @@ struct activity_difference {
 	uint64_t delta, from, to;
 };
 
-/* Finds out what can be read about the thread, its CPU and the NIC, and lists the rest in a->unreadable. `n` stays the
+/* Finds the readable counters of the thread, its CPU and the NIC, and lists the others in a->unreadable. `n` stays the
  * caller's and must stay open. Files stay open, so call it before privileges are dropped. 0, or -ENOMEM after one line:
  * an unreadable counter is not an error. */
 int activity_open(struct activity *a, const struct nic *n, pid_t thread, int cpu);
 
 /*
- * Reads all counters: by any thread, one at a time. With `measuring` it leaves out what would interrupt the measuring
- * CPU (the SMI count: the kernel reads an MSR by an interprocessor interrupt; before Linux 5.18 on x86 the frequency
- * too). The rest costs the measuring loop nothing, but the driver may ask the NIC for its statistics, register by
- * register: so read at the start, at breaches and at the end, not periodically. Allocates only what
- * nic_read_stamp_counts() does. A reading is 16 kB: too much for the housekeeping thread's stack.
+ * Reads all counters: by any thread, one at a time. With `measuring` it omits counters whose reading would interrupt
+ * the measuring CPU (the SMI count: the kernel reads an MSR by an interprocessor interrupt; before Linux 5.18 on x86
+ * the frequency too). The other counters cost the measuring loop nothing, but the driver may read the statistics of the
+ * NIC register by register: so call it at the start, at breaches and at the end, not periodically. Allocates memory
+ * only in nic_read_stamp_counts(). A reading is 16 kB: too much for the housekeeping thread's stack.
  */
 void activity_read(struct activity *a, struct activity_reading *r, bool measuring);
 
-/* The differences that are not zero, in groups; of what one of the readings left out for `measuring` there is none.
- * Returns how many there are; the first `max` of them are in list. */
+/* The differences that are not zero, in groups, without counters that either reading omitted for `measuring`.
+ * Returns their number; the first `max` of them are in list. */
 size_t activity_differences(const struct activity *a, const struct activity_reading *before,
 			    const struct activity_reading *after, struct activity_difference *list, size_t max);
 

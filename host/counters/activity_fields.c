@@ -37,7 +37,7 @@ static const struct field {
 	{ NET_DEV, "@", 14, GROUP_LINK, COUNT_64, "carrier errors", "" },
 };
 
-/* All files of /proc that stay open; other files of the room read some of them. %d: the thread. */
+/* All files of /proc that stay open; other activity_*.c read some of them. %d: the thread. */
 static const struct {
 	const char *path, *what;
 	bool of_cpu;

@@ -5,13 +5,14 @@
 
 #include "host/counters/activity_inside.h"
 
-/* Opens all files of /proc that stay open, those of the other files of the room too, and adds its own counters. */
+/* Opens all files of /proc that stay open, including those that the other activity_*.c read, and adds the counters of
+ * this file. */
 void activity_fields_open(struct activity *a);
 
-/* Puts all of them but those that a file turned out not to have. */
+/* Puts the values of its counters, without those that a file turned out to lack. */
 void activity_fields_read(struct activity *a, struct activity_reading *r);
 
-/* After the first reading: notes the counters that the files turned out not to have. */
+/* After the first reading: notes the counters that the files turned out to lack. */
 void activity_fields_note_missing(struct activity *a);
 
 #endif

@@ -34,8 +34,8 @@ struct slot {
 	char name[96];
 	const char *unit;
 	uint8_t group, kind;
-	bool row; /* of /proc/interrupts: where there is none, it has never come */
-	bool interrupts; /* the measuring CPU, when it is read */
+	bool row; /* of /proc/interrupts: without a row the interrupt has never occurred */
+	bool interrupts; /* reading it interrupts the measuring CPU */
 };
 
 struct row {
@@ -44,7 +44,7 @@ struct row {
 };
 
 struct activity_inside {
-	bool opening; /* counters may be added that are there from the start */
+	bool opening; /* added counters are known from the start */
 	int fd[FILES]; /* -1 or -errno: not open */
 	char group[GROUPS][64];
 	struct slot slot[ACTIVITY_COUNTERS];
@@ -75,7 +75,7 @@ struct activity_inside {
 	struct activity_reading first; /* made at opening, to find the readable counters */
 };
 
-/* Stands before every path that is opened: the tests have another tree there. */
+/* Prefix of every opened path: the tests have another tree there. */
 extern const char *activity_root;
 
 /* A file descriptor for reading, or -errno. */
@@ -84,20 +84,21 @@ __attribute__((format(printf, 1, 2))) int activity_open_file(const char *format,
 /* Adds a line about a counter that cannot be read, or counts it if the list is full. */
 __attribute__((format(printf, 2, 3))) void activity_note(struct activity *a, const char *format, ...);
 
-/* Adds a counter, whose name is made printable; `unit` must be a constant. NONE: there is no room, which is counted. */
+/* Adds a counter, whose name is made printable; `unit` must be a constant. NONE: the
+ * table is full, which is counted. */
 __attribute__((format(printf, 5, 6))) uint16_t activity_add_slot(struct activity *a, enum group group, enum kind kind,
 								 const char *unit, const char *format, ...);
 
-/* Adds a file whose one number is the value of the slot, and takes the file over. */
+/* Adds a file with a single number, the value of the slot, and takes ownership of the file. */
 void activity_add_single(struct activity *a, int fd, uint16_t slot);
 
-/* Puts the values of all of them. */
+/* Puts the values of all files with a single number. */
 void activity_read_singles(struct activity_inside *in, struct activity_reading *r);
 
 /* Puts a value into the reading. NONE: does nothing. */
 void activity_put(struct activity_reading *r, uint16_t slot, uint64_t value);
 
-/* Was it put? */
+/* True if the reading has a value of this slot. */
 bool activity_is_known(const struct activity_reading *r, unsigned slot);
 
 #endif

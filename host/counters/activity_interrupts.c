@@ -16,7 +16,7 @@
 
 /* ---- Which interrupts are the NIC's ---------------------------------------------------------------------------- */
 
-/* sysfs shows other network namespaces than this one after nsenter, but PCI devices are in none. */
+/* After nsenter sysfs shows another network namespace, but PCI devices belong to none. */
 static void find_vectors(struct activity *a)
 {
 	struct activity_inside *in = a->inside;
@@ -62,7 +62,7 @@ static bool is_vector(const struct activity *a, uint64_t irq, const char *descri
 	for (unsigned i = 0; i < in->vectors; i++)
 		if (in->vector[i] == irq)
 			return true;
-	/* Another network namespace may have an interface of the same name: only where there is no list. */
+	/* Another network namespace may have an interface of the same name, so compare names only without a list. */
 	return !in->vectors && (has_word(description, a->nic->name) || has_word(description, in->bus));
 }
 

@@ -33,8 +33,9 @@ static bool prints_trouble(const char *name)
 }
 
 /*
- * The kernel writes as many statistics as the driver has at that moment, whatever room there is, so that a driver that
- * gets more queues between two calls would overwrite memory: behind the room is a page that faults (EFAULT). Zeroed.
+ * The kernel writes as many statistics as the driver has at that moment, without regard to the size of the buffer, so a
+ * driver that gets more queues between two calls would overwrite memory: the page after the buffer faults (EFAULT).
+ * The buffer is zeroed.
  */
 static void *guarded_map(size_t bytes, size_t *mapped)
 {
@@ -167,7 +168,7 @@ static void read_stamps(struct activity *a, struct activity_reading *r)
 void activity_nic_open(struct activity *a)
 {
 	open_stamps(a);
-	open_statistics(a); /* last: they may be more than there is room for */
+	open_statistics(a); /* last: the driver may have more than fit */
 }
 
 void activity_nic_read(struct activity *a, struct activity_reading *r)

@@ -46,7 +46,7 @@ static bool at_end(const struct activity_text *t)
 	return t->c == '\n' || t->c == EOF;
 }
 
-/* A word, up to `stop` too; what does not fit is dropped. False: the line has no more. */
+/* Reads a word, which also ends at `stop`; characters that do not fit are dropped. False: end of the line. */
 static bool read_word(struct activity_text *t, char *word, size_t bytes, int stop, bool *cut)
 {
 	size_t n = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The one parser of /proc: lines of a label, numbers, the rest, since a line can have thousands of columns. Only for
- * the files of the activity. Allocates nothing and says nothing. */
+/* The parser of /proc: lines with a label, numbers and a rest; a line can have thousands of columns. Only for the
+ * activity_*.c. Does not allocate or print. */
 #ifndef HOST_COUNTERS_ACTIVITY_TEXT_H
 #define HOST_COUNTERS_ACTIVITY_TEXT_H
 
 #include "rant.h"
 
-#define CPUS 8192 /* as many as Linux can have */
+#define CPUS 8192 /* the maximum of Linux */
 
 struct activity_text {
 	int fd, c; /* c: the current character, or EOF */
@@ -17,7 +17,7 @@ struct activity_text {
 	struct line {
 		char label[32], rest[160];
 		unsigned numbers;
-		bool odd; /* a number more than there are columns */
+		bool odd; /* the line has a number more than the header has columns */
 	} line;
 	uint64_t number[CPUS]; /* of the line */
 	uint16_t cpu_of[CPUS]; /* of a column: by the header */
@@ -27,10 +27,10 @@ struct activity_text {
 /* Starts at the first character of the file, which stays the caller's. False: nothing can be read. */
 bool activity_text_begin(struct activity_text *t, int fd);
 
-/* Reads "CPU0 CPU1 CPU5": which CPU each column is about. False: the file is of another form. */
+/* Reads "CPU0 CPU1 CPU5": the CPU of each column. False: the file has another format. */
 bool activity_text_header(struct activity_text *t);
 
-/* Of a CPU; -1: it is not online. */
+/* Column of a CPU; -1: it is not online. */
 int activity_text_column(const struct activity_text *t, int cpu);
 
 /* Reads a line: its label (empty if too long to be one of ours), up to `columns` numbers, the rest. False: the end. */
@@ -39,7 +39,7 @@ bool activity_text_line(struct activity_text *t, unsigned columns);
 /* All of the word is a number of 64 bits. */
 bool activity_text_number(const char *word, uint64_t *number);
 
-/* The number that a file begins with: of a list of CPUs the first one. False: there is none. */
+/* The number at the start of a file, for example the first CPU of a list. False: the file has none. */
 bool activity_text_single(int fd, uint64_t *value);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reading hardware counters around an exchange. By rdpmc a counter costs tens of nanoseconds and no system call: the
- * kernel keeps what is needed to make a count of the register in a page of each counter, under a sequence lock.
+ * Reading hardware counters around an exchange. By rdpmc a counter costs tens of nanoseconds and no system call: a page
+ * of each counter, under a sequence lock, has the offset that makes a count of the register (perf_event_open(2)).
  */
 #include "host/counters/pmc.h"
 

@@ -10,10 +10,10 @@
 struct pmc {
 	unsigned counters; /* that are read; the arrays below go by them */
 	uint8_t event[PMC_MAX]; /* index of the known events, for pmc_name() in pmu.h */
-	bool user_only; /* the kernel's part of the work is not counted: not allowed */
+	bool user_only; /* work in the kernel is not counted, because it is not permitted */
 	/* System calls that reading adds to an exchange: 0 when all is read by the instruction rdpmc, else 2. */
 	unsigned system_calls;
-	char missing[256]; /* "a, b, c": events that this machine lacks or cannot count at the same time; "" if nothing */
+	char missing[256]; /* "a, b, c": events that this machine lacks or cannot count at the same time; "" if none */
 	bool software_left_out; /* those that only a system call can read: see pmc_open() in pmu.h */
 
 	/* Results, of exchanges whose counters could be read. */
@@ -22,7 +22,7 @@ struct pmc {
 	uint64_t slow, slow_sum[PMC_MAX];
 	uint64_t spike[PMC_MAX]; /* of the first slow sample */
 	uint64_t failed; /* exchanges whose counters could not be read */
-	bool partial[PMC_MAX]; /* did not count all the time, so that its figures are too low: by pmc_finish() */
+	bool partial[PMC_MAX]; /* set by pmc_finish(): did not count all the time, so its values are too low */
 
 	/* Inside. The first `direct` counters are read by rdpmc, the others by one read() of a group, in this order. */
 	unsigned direct;
@@ -37,8 +37,8 @@ struct pmc {
 void pmc_begin(struct pmc *p);
 bool pmc_end(struct pmc *p);
 
-/* Adds p->delta to the sums of the quick samples, or of the slow ones; the first slow one is kept as the spike. Call it
- * only when pmc_end() was true. */
+/* Adds p->delta to the sums of the quick or of the slow samples; the first slow sample is kept as the spike. Call it
+ * only after pmc_end() returned true. */
 void pmc_account(struct pmc *p, bool slow);
 
 #endif

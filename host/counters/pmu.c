@@ -42,7 +42,7 @@ static const struct event {
 	{ "cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, true },
 };
 
-_Static_assert(COUNT(events) == PMC_MAX, "struct pmc has room for each known counter");
+_Static_assert(COUNT(events) == PMC_MAX, "struct pmc can hold each known counter");
 
 /* An fd, or -errno. */
 static int open_event(const struct pmc *p, const struct event *e, int group)
@@ -68,14 +68,14 @@ static void name_missing(struct pmc *p, const char *name)
 	snprintf(p->missing + used, sizeof(p->missing) - used, "%s%s", used ? ", " : "", name);
 }
 
-/* Not a matter of this one event: going on would only repeat it. */
+/* The refusal does not depend on the event: the next events would fail too. */
 static bool is_refusal(int error)
 {
 	return error == -EACCES || error == -EPERM || error == -ENOSYS || error == -EMFILE || error == -ENFILE ||
 	       error == -ENOMEM;
 }
 
-/* Adds what the machine has of the events first .. end - 1 to the group. 0, or the refusal. */
+/* Adds those of the events first .. end - 1 that the machine has to the group. 0, or the refusal. */
 static int open_events(struct pmc *p, size_t first, size_t end, int *group)
 {
 	for (size_t i = first; i < end; i++) {

@@ -15,7 +15,7 @@ struct nl_sock *nic_netlink_open(int protocol)
 
 	if (!s)
 		return NULL;
-	/* Without acks each request gets exactly one reply or one error, so that one receive never waits. */
+	/* Without acks each request gets exactly one reply or one error, so a receive never waits. */
 	nl_socket_disable_auto_ack(s);
 	if (nl_connect(s, protocol) < 0 ||
 	    setsockopt(nl_socket_get_fd(s), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) < 0) {

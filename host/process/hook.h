@@ -11,18 +11,18 @@ struct hooks {
 	pid_t pid[BREACH_COMMANDS_MAX]; /* that runs; 0: none */
 	unsigned ran[BREACH_COMMANDS_MAX], failed[BREACH_COMMANDS_MAX]; /* ended; not started, or ended with a status */
 	unsigned left_out[BREACH_COMMANDS_MAX]; /* breaches during which the command still ran for an earlier breach */
-	bool reported[BREACH_COMMANDS_MAX]; /* that it could not be started */
+	bool reported[BREACH_COMMANDS_MAX]; /* the failed start was reported */
 };
 
-/* Starts every command by /bin/sh -c, with `environment` ("NAME=value", then NULL) and that of rant but for what
- * begins with RANT_: only such names are sure to override; without any capability. Does not wait. What can't be started
- * is said once and counted. Not for the measuring thread. */
+/* Starts every command by /bin/sh -c, without any capability, with `environment` ("NAME=value", then NULL) and the
+ * environment of rant except names that begin with RANT_, so that the given values cannot be overridden. Does not wait.
+ * A command that cannot be started is reported once and counted. Not for the measuring thread. */
 void hooks_run(struct hooks *a, char *const *environment);
 
-/* Notes which have ended. Does not wait. */
+/* Records the commands that have ended. Does not wait. */
 void hooks_reap(struct hooks *a);
 
-/* Waits up to 5 s for those that run; says which are left. */
+/* Waits up to 5 s for running commands, and prints those that still run. */
 void hooks_finish(struct hooks *a);
 
 #endif

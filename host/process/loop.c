@@ -212,8 +212,8 @@ int loop_run(int (*act)(void *context), void *context)
 
 void loop_close(void)
 {
-	/* A thread that has measured may be under the filter, which forbids what libc does at the end of a thread. It
-	 * has no files, and sleeps until the process ends. */
+	/* A thread that has measured may have the system call filter, which forbids the calls of libc at the end of a
+	 * thread. It has no files, and sleeps until the process ends. */
 	if (!loop.id || loop.measures)
 		return;
 	loop.act = NULL;

@@ -31,9 +31,9 @@ static const struct {
 };
 
 /*
- * Makes every normal page present, and says so if there is no memory for it, which MAP_POPULATE does not. Transparent
- * huge pages make it many times faster for a large log. Afterwards khugepaged is to keep away: it would remap under the
- * loop, and locking does not stop it.
+ * Makes every normal page present, and reports missing memory, which MAP_POPULATE does not. Transparent huge pages make
+ * it many times faster for a large log. Afterwards khugepaged is disabled for these pages: it would remap them during
+ * the loop, and locking does not prevent that.
  */
 static int populate(void *start, size_t bytes, size_t page)
 {
@@ -153,8 +153,8 @@ static int lock_mapping(const char *line)
 		return 0;
 	if (access[1] == 'w' || !is_idle_library(line + path))
 		return mlock((void *)from, to - from) ? -errno : 0;
-	/* The start has made code present that is near to what it called. Constants stay, for the dynamic linker has
-	 * written some. */
+	/* Start-up has made code present that is near the called functions. Constants stay, because the dynamic
+	 * linker has written some. */
 	if (access[2] == 'x')
 		madvise((void *)from, to - from, MADV_DONTNEED);
 	return 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Privileges of rant. When everything is open, the capabilities that restoring does not need are dropped, and new ones
- * are ruled out (no_new_privs). Capabilities and no_new_privs belong to a thread, and are inherited by its threads.
+ * Privileges of rant. When everything is open, capabilities that are not needed to restore settings are dropped, and
+ * new capabilities are prevented (no_new_privs). Capabilities and no_new_privs belong to a thread, and are inherited by
+ * its threads.
  */
 #ifndef HOST_PROCESS_PRIVILEGES_H
 #define HOST_PROCESS_PRIVILEGES_H
@@ -9,7 +10,7 @@
 #include "rant.h"
 
 struct privileges {
-	const char *user; /* the caller's; NULL: who started rant stays */
+	const char *user; /* the caller's; NULL: the user that started rant */
 	uid_t uid;
 	gid_t gid;
 	uint64_t keep; /* a bit for each capability, linux/capability.h */
@@ -19,22 +20,23 @@ struct privileges {
 
 /* Actions that follow after the privileges were dropped. */
 struct privileges_needs {
-	bool nic; /* it is put back */
+	bool nic; /* its setting is restored */
 	bool priority; /* of a socket, above the range that needs no privilege */
 	struct {
-		const char *option, *path; /* gets a file of this name */
+		const char *option, *path; /* option, and the file that it creates */
 	} file[PRIVILEGES_FILES_MAX];
 	unsigned files;
-	const char *save_path; /* folders are made in it; NULL: none */
-	const char *trace_path; /* where the kernel traces; read if there is a save_path */
-	bool trace_made; /* and to be removed */
+	const char *save_path; /* folders are created in it; NULL: none */
+	const char *trace_path; /* trace instance; read if save_path is set */
+	bool trace_made; /* by rant, which removes it at the end */
 };
 
 /*
- * First of all. Where stdin, stdout or stderr are closed, nothing else may get their numbers, and what is written there
- * fails. Who has capabilities without being root is not looked into by others of the same user (ptrace, /proc/PID/mem,
- * pidfd_getfd), and dumps no core: threads that gave theirs up share the memory and the sockets of the one that kept
- * some. With --user the kernel does that itself when the user changes. Source: ptrace(2), PR_SET_DUMPABLE(2const).
+ * Call it first. If stdin, stdout or stderr is closed, reserves its number, so that no file gets it and writes fail. If
+ * the process has capabilities without being root, other processes of the same user cannot inspect it (ptrace,
+ * /proc/PID/mem, pidfd_getfd), and it dumps no core: threads without capabilities share the memory and the sockets of
+ * the thread that keeps some. With --user the kernel does that when the user changes. Source: ptrace(2),
+ * PR_SET_DUMPABLE(2const).
  */
 void privileges_guard(void);
 
@@ -43,8 +45,8 @@ int privileges_open(struct privileges *r, const char *user);
 
 /*
  * Plans the capabilities to keep: CAP_NET_ADMIN for the NIC, and for a priority, or else CAP_NET_RAW; CAP_DAC_OVERRIDE
- * where a folder is closed to who goes on without capabilities, and CAP_FOWNER where it is sticky and the log replaces
- * another's file. With a user such a folder is refused: -EACCES after one line.
+ * if a folder is not writable without capabilities, and CAP_FOWNER if it is sticky and the log replaces a file of
+ * another user. With --user such a folder is refused: -EACCES after one line.
  */
 int privileges_plan(struct privileges *r, const struct privileges_needs *n);
 

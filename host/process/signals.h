@@ -10,21 +10,21 @@
 #define SIGNALS_SAME_NS (500 * NS_PER_MS)
 
 /*
- * From now on the first SIGINT, SIGTERM or SIGHUP (unless that one is ignored) makes the result 1, and no more. One
- * that comes within SIGNALS_SAME_NS of it is the same: timeout(1) signals its child and then the group of it, and so
- * does a terminal whose shell signals too. A later one calls clean_up as loop_leave() does, and ends the program by
- * that signal. A call that a signal interrupts goes on, where it can. SIGPIPE is ignored. A system call that the filter
- * forbids (SIGSYS) is told, and ends the program in the same way as the later one. SIGUSR1 and SIGQUIT are blocked, in
- * all threads that start from now on too: see signals_take_question().
+ * From now on the first SIGINT, SIGTERM or SIGHUP (unless SIGHUP is ignored) sets the result to 1. A signal within
+ * SIGNALS_SAME_NS after it counts as the same: timeout(1) signals its child and then the process group of the child,
+ * and so does a terminal whose shell signals too. A later signal calls clean_up as loop_leave() does, and ends the
+ * program by that signal. Interrupted system calls are restarted where possible. SIGPIPE is ignored. A system call that
+ * the filter forbids (SIGSYS) is reported, and ends the program like a later signal. SIGUSR1 and SIGQUIT are blocked,
+ * also in all threads that start from now on: see signals_take_question().
  */
 const _Atomic int *signals_catch(void (*clean_up)(void));
 
-/* Makes it 1 as a signal would, but the first signal after this is still the first. For any thread; the measuring
- * one is woken if it sleeps. */
+/* Sets the result to 1 like a signal, but the next signal still counts as the first. For any thread; wakes the
+ * measuring thread if it sleeps. */
 void signals_end_now(void);
 
-/* Has a SIGUSR1 or SIGQUIT come since this was last asked? However many: once. It is not for the measuring thread,
- * which has no time to ask. */
+/* True if SIGUSR1 or SIGQUIT arrived since the last call; several signals count once. Not for the measuring thread,
+ * which has no time for it. */
 bool signals_take_question(void);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Steps that may take long. A signal that comes while the caller is in a system call that no handler interrupts
- * (mlock(2), the populating of memory) waits there for as long as that takes, but can be seen from here, by
- * sigpending(2); and the end of the program interrupts what no handler does.
+ * Steps that may take long. A signal that arrives while the caller is in a system call that no handler interrupts
+ * (mlock(2), the populating of memory) stays pending until the call ends, but this thread can detect it by
+ * sigpending(2), and can end the program, which interrupts the call.
  */
 #include "host/process/startup_watchdog.h"
 
@@ -24,11 +24,11 @@ static struct {
 	unsigned long thread; /* pthread_t */
 	bool running, over;
 	const char *step;
-	bool whole; /* it is not cut off */
-	bool reported; /* some step */
-	bool ended; /* by a signal, which was said */
-	int64_t began_ns, step_ns; /* CLOCK_MONOTONIC: the first step, and this one */
-	int64_t reported_ns, asked_ns; /* time of the message about this step; of the signal; 0: not yet */
+	bool whole; /* the step must not be interrupted */
+	bool reported; /* a message about some step was printed */
+	bool ended; /* by a signal, which was reported */
+	int64_t began_ns, step_ns; /* start of the first and of the current step, CLOCK_MONOTONIC */
+	int64_t reported_ns, asked_ns; /* time of the message about this step, and of the signal; 0: not yet */
 	const _Atomic int *stop;
 	void (*give_up)(void);
 } startup_watchdog = { .lock = PTHREAD_MUTEX_INITIALIZER };

@@ -10,24 +10,24 @@
 
 #define STARTUP_WATCHDOG_TELL_NS NS_PER_S /* for all steps together, or for a new step */
 #define STARTUP_WATCHDOG_AGAIN_NS (10 * NS_PER_S) /* interval of messages about the same step */
-#define STARTUP_WATCHDOG_GRACE_NS (200 * NS_PER_MS) /* so long a step may still take to end by itself when a signal has come */
+#define STARTUP_WATCHDOG_GRACE_NS (200 * NS_PER_MS) /* time for a step to end by itself after a signal */
 
 /*
- * Starts a thread that looks after the steps; where there can be none, they are waited for in silence. stop: that of
- * signals_catch(), which the calling thread has called. give_up: restores settings that outlive the program, in that
- * thread, when a signal has come and the step does not end: the program then ends with status 1.
+ * Starts a thread that monitors the steps; if it cannot be started, the steps are not monitored. stop: result of
+ * signals_catch(), called by the calling thread. give_up: restores settings that outlive the program, in that thread,
+ * when the step does not end after a signal: the program then ends with status 1.
  */
 void startup_watchdog_begin(const _Atomic int *stop, void (*give_up)(void));
 
-/* The next step: "locking memory". It has to stay where it is. 0; or -EINTR after one line: a signal has come, and it
- * has been told that this takes long. Before that a signal ends nothing here. */
+/* Begins the next step, such as "locking memory"; the text must stay valid. 0; or -EINTR after one line: a signal
+ * arrived after the message about a slow step. Before that message a signal has no effect here. */
 int startup_watchdog_on(const char *step);
 
-/* The same of a step that must not be cut off, since somebody would have to put right what it left. A signal ends it
- * when it is over. */
+/* The same for a step that must not be interrupted, because it would leave a changed setting. A signal takes effect at
+ * the end of the step. */
 int startup_watchdog_on_whole(const char *step);
 
-/* The last step is over, and the thread with it. 0 or -EINTR as above. More calls do nothing, and are 0. */
+/* Ends the last step and the thread. 0 or -EINTR as above. Further calls do nothing and return 0. */
 int startup_watchdog_end(void);
 
 #endif

@@ -93,7 +93,7 @@ static void doubt_events(const struct trace *t, double packets_per_s)
 	      "packets/s: echo %" PRIu64 " > %s/buffer_size_kb", kib, events, packets_per_s, wanted_kib, t->path);
 }
 
-/* Good is a clock whose times mean the same on all CPUs, and which is one of those in the marker or runs with one. */
+/* A good clock has the same times on all CPUs, and is a clock of the marker or runs at the rate of such a clock. */
 static void doubt_clock(struct trace *t)
 {
 	static const char *const good[] = { "mono_raw", "tai", "mono", "boot" };

@@ -5,11 +5,11 @@
 
 #include "tracefs.h"
 
-/* Can markers be written, by the switch of the instance and the CPUs of this process? 0, or -EINVAL
- * after one line. A line too where they can be written on some of the CPUs only. */
+/* Checks that markers can be written: the switch of the instance, and the CPUs of this process. 0, or -EINVAL after one
+ * line. Also prints a line if they can be written on some of the CPUs only. */
 int trace_doubt_markers(const struct trace *t);
 
-/* A line each for a clock, events and a buffer that will not show what happened at a breach. Fills t->clock. */
+/* Prints a line each for a clock, events and a buffer that cannot show the cause of a breach. Fills t->clock. */
 void trace_doubt_content(struct trace *t, double packets_per_s);
 
 #endif

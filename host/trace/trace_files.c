@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The first mount of a type whose folder of instances can be seen, or else the first one. */
+/* The first mount of a type whose folder of instances is visible, or else the first mount. */
 static bool find_mount(const char *type, const char *below, char path[static TRACE_MOUNT_BYTES])
 {
 	FILE *f = setmntent("/proc/mounts", "re");

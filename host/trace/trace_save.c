@@ -301,7 +301,7 @@ static int save_files(struct plan *p, struct trace_saved *saved)
 
 /* ---- Saving ------------------------------------------------------------------------------------------------------ */
 
-/* Makes a folder NAME.part such that there is no NAME. Fills both names; returns it opened, or -errno. */
+/* Creates a folder NAME.part for a NAME that does not exist. Fills both names; returns the open folder, or -errno. */
 static int make_part(int folder_fd, const struct trace *t, char *name, char *part, size_t bytes)
 {
 	struct stat s;

@@ -9,17 +9,17 @@
 struct trace_saved {
 	char path[PATH_MAX]; /* a new folder: all.txt and cpuN.txt */
 	const char *source; /* "snapshot" or "trace" */
-	int spike_cpu; /* whose file has the marker; -1: no file has it */
-	bool swap_skipped; /* there should have been a snapshot with the marker in it, so `trace` was saved instead */
-	uint64_t lost_events; /* of all CPUs, older than the first lines, overwritten; UINT64_MAX: not known */
+	int spike_cpu; /* CPU whose file has the marker; -1: no file has it */
+	bool swap_skipped; /* the expected snapshot with the marker is missing, so `trace` was saved instead */
+	uint64_t lost_events; /* overwritten events of all CPUs, older than the first lines; UINT64_MAX: not known */
 };
 
-/* Can trace_save() write there? The folder must exist and be no link. 0, or -errno after one line. */
+/* Checks that trace_save() can write there. The folder must exist and not be a link. 0, or -errno after one line. */
 int trace_check_folder(const char *folder);
 
 /* Writes the frozen trace, merged and per CPU, into a new folder inside `folder` that only this user may read; it gets
  * its name, rant-ROLE-NUMBER-seq-SEQ, when it is complete. Call it while the trace is frozen, or after the run. 1:
- * *saved says where; 0: there was no breach to save; -errno after one line, and nothing is left. */
+ * *saved has the path; 0: no breach occurred; -errno after one line, and no file is left. */
 int trace_save(struct trace *t, const char *folder, struct trace_saved *saved);
 
 /* Housekeeping thread. Empties the buffers of a frozen trace that was saved and switches tracing on again. 0, or -errno
