@@ -164,8 +164,8 @@ static int refuse_letter(int letter)
 	return refuse_unknown(option.text, *meant.text ? meant.text : NULL);
 }
 
-/* getopt returned '?'. optopt is 0 for an unknown long name, the code of a known one that takes no argument, or an
- * unknown letter. */
+/* getopt returned '?'. optopt is 0 for an unknown long name, the code of a known long name that takes no argument, or
+ * an unknown letter. */
 static int refuse_option(const char *argument)
 {
 	if (optopt == 0)

@@ -61,7 +61,7 @@ struct tolerance {
 /* Default of --transport icmp: any host may be probed, so the rate stays below usual limits of echo replies. */
 #define ECHO_INTERVAL_NS (10 * NS_PER_MS)
 
-/* Of the report; COLOR_AUTO: on a terminal, unless NO_COLOR is set. */
+/* Colour of the report; COLOR_AUTO: on a terminal, unless NO_COLOR is set. */
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct options {

@@ -12,7 +12,7 @@ struct phrase {
 
 #define phrase_add(p, ...) text_add((p)->text, sizeof((p)->text), __VA_ARGS__)
 
-/* Joins words as "a, b or c"; `left` words follow this one. */
+/* Joins words as "a, b or c"; `left` words follow this word. */
 void phrase_add_word(struct phrase *p, const char *prefix, const char *word, int left);
 
 /* The argument of a user for a message of one line: at most 40 octets, without control characters. */

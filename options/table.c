@@ -93,7 +93,7 @@ const struct option_row option_table[] = {
 	  .help = "choose the type of the PTP messages" },
 	{ NULL, 0, "ptp-domain", "N", NUMBER(ptp_domain), .unit_size = 1, .min = 0, .max = PTP_DOMAIN_MAX,
 	  .initial = PTP_DOMAIN_MAX,
-	  .help = "set the PTP domain, one that nothing else on the link uses" },
+	  .help = "set the PTP domain, which no other program on the link uses" },
 	{ NULL, 0, "stamp", "SOURCE", CHOICE(stamp), .initial = SOURCE_HARDWARE, .choice = sources,
 	  .help = "choose the timestamp source",
 	  .everyday = "stamp by hardware, kernel, user or best" },

@@ -479,7 +479,7 @@ for given in 256k '256k,' 256k,3,4 256k,3x 256K,3 256kk,3 1.5M,3; do
 done
 refused '--log-rotate ,3' '-l LOG --log-rotate ,3' "--log-rotate: ',3' has no size: give "
 for given in '--log-format csv' '--log-last 1' '--log-rotate 1M,3' --log-full; do
-	refused "$given without a log" "$given" "${given} without --log: there is no log, give --log FILE$"
+	refused "$given without a log" "$given" "${given} without --log: give --log FILE$"
 done
 refused 'npy to stdout' '-l - --log-format npy' '--log-format npy: --log - is not a regular file, .*: give the path of one, or --log-format csv$'
 refused 'rotation of stdout' '-l - --log-rotate 1M,3' '--log-rotate: --log - is not a regular file: give the path of a file, or leave --log-rotate out$'
