@@ -41,8 +41,8 @@ void hlog_begin(struct hlog *h, int64_t start_unix_ns, const char *note);
  * system clock is set. */
 void hlog_second(struct hlog *h, const struct second *s);
 
-/* After the last second: writes the header if there is no line, and prints one line on stderr if samples are in no
- * line, because the format has no field for that. */
+/* After the last second: writes the header if no line was written, and prints one line on stderr if lines lack samples,
+ * because the format has no field for that. */
 void hlog_end(struct hlog *h);
 
 void hlog_close(struct hlog *h);

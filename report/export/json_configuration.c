@@ -197,7 +197,7 @@ static void put_granted(struct json *j, const struct report *r)
 	json_end(j);
 }
 
-/* ---- Of runs that were read ------------------------------------------------------------------------------------- */
+/* ---- Runs that were read ----------------------------------------------------------------------------------------- */
 
 static void put_read_setting(struct json *j, const struct read_setting *s)
 {

@@ -107,7 +107,7 @@ static void put_counters(struct json *j, const struct pmc *p)
 	json_end(j);
 }
 
-/* ---- What is left behind ----------------------------------------------------------------------------------------- */
+/* ---- Trace, commands, log ---------------------------------------------------------------------------------------- */
 
 static void put_trace(struct json *j, const struct report *r)
 {

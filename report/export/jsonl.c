@@ -28,8 +28,8 @@ void jsonl_end_line(struct jsonl *l)
 
 /* ---- A second ---------------------------------------------------------------------------------------------------- */
 
-/* Buckets have the width of those that are printed, because a line of finer ones would be too long. Seconds that are
- * known by their buckets only keep these. */
+/* Buckets have the width of the printed buckets, because a line of finer buckets would be too long. Seconds that are
+ * known by their buckets only keep their buckets. */
 void jsonl_second(struct jsonl *l, const struct second *s)
 {
 	const int64_t width_ns = s->again && s->again->has_buckets ? 0 : l->report->options->bucket_ns;

@@ -157,7 +157,7 @@ void outputs_need(const struct outputs *o, struct privileges_needs *n)
 {
 	struct output list[OUTPUTS];
 
-	_Static_assert(OUTPUTS <= PRIVILEGES_FILES_MAX, "there is room for all");
+	_Static_assert(OUTPUTS <= PRIVILEGES_FILES_MAX, "the list can hold all outputs");
 	list_outputs(o, list);
 	for (int i = 0; i < OUTPUTS; i++) {
 		if (!list[i].path || (list[i].file && !*list[i].file->partial))

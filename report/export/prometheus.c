@@ -177,7 +177,7 @@ static void put_histogram(struct text *t, const struct prometheus *p)
 		  counter_get(&p->report->result->account.recorded));
 }
 
-/* One of these is 1: while it runs there is no verdict. */
+/* One of these is 1 after the run; all are 0 during the run, which has no verdict yet. */
 static void put_verdict(struct text *t, const struct verdict *v, bool over)
 {
 	put_gauge(t, "rant_running", "1 while the run goes on, 0 after its end.", !over);
@@ -277,7 +277,7 @@ int prometheus_open(struct prometheus *p, const struct report *r, const struct s
 	log_file_abandon(&p->file);
 	if (is_file)
 		return 0;
-	warnx("--prometheus %s: is no file that can be replaced: give the path of one", path);
+	warnx("--prometheus %s: not a regular file: give the path of a file that rant may replace", path);
 	return -EINVAL;
 }
 

@@ -30,7 +30,7 @@ struct prometheus {
  * one line. */
 int prometheus_open(struct prometheus *p, const struct report *r, const struct sample_queue *sample_queue);
 
-/* Before a run: counters go on from those of the file that is there. One line where it cannot be used: then they begin
+/* Before a run: counters continue from those of an existing file. If it cannot be used, prints one line, and they begin
  * at 0, which Prometheus takes for a restart. */
 void prometheus_go_on(struct prometheus *p);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Counters of the file that an earlier run wrote by --prometheus, so that those of this run go on from them. For
+/* Counters in the file that an earlier run wrote by --prometheus, from which the counters of this run continue. For
  * prometheus.c only. */
 #ifndef REPORT_EXPORT_PROMETHEUS_EARLIER_H
 #define REPORT_EXPORT_PROMETHEUS_EARLIER_H
@@ -16,7 +16,7 @@ struct prometheus_earlier {
 		uint64_t count;
 	} counter[64];
 
-	/* Of the histogram. */
+	/* Histogram. */
 	uint64_t upto[PROMETHEUS_BUCKETS]; /* samples up to the edge of the bucket */
 	unsigned buckets; /* read so far */
 	uint64_t samples;
@@ -24,14 +24,14 @@ struct prometheus_earlier {
 };
 
 /*
- * Reads the file of this path. labels: those of this run, as text; a file with others is of another series, and has
- * nothing for this one. histogram: its name. 0, also where there is no file. -EINVAL: the file is not what rant writes,
- * and *e is empty; *line is the number of the wrong line, or 0 where there is none. Else -errno.
+ * Reads the file of this path. labels: labels of this run, as text; a file with other labels belongs to another series
+ * and is ignored. histogram: name of the histogram. 0, also if the file does not exist. -EINVAL: the file was not
+ * written by rant, and *e is empty; *line is the number of the wrong line, or 0. Else -errno.
  */
 int prometheus_earlier_read(struct prometheus_earlier *e, const char *path, const char *labels, const char *histogram,
 			    unsigned *line);
 
-/* 0 where there is none of this name. */
+/* Value of the counter of this name; 0 without such a counter. */
 uint64_t prometheus_earlier_count(const struct prometheus_earlier *e, const char *name);
 
 #endif

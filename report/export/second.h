@@ -49,7 +49,7 @@ struct second {
 	uint64_t left_out; /* of these, not in value[] */
 	int64_t max_ns; /* of `samples` */
 	uint64_t number; /* from 1 on */
-	int64_t start_ns, from_ns; /* begin of the first second and of this one, CLOCK_MONOTONIC */
+	int64_t start_ns, from_ns; /* begin of the first and of the current second, CLOCK_MONOTONIC */
 	int64_t start_unix_ns; /* CLOCK_REALTIME at start_ns */
 	struct second_counts before; /* at its begin */
 	const struct second_again *again; /* memory of the caller; NULL: a second of a live run */
@@ -88,7 +88,7 @@ static inline int64_t second_fine_ns(int64_t value_ns)
 	return 1LL << (56 - __builtin_clzll((uint64_t)value_ns | 128));
 }
 
-/* A percentile by its number in second_percentiles[]; 0: there is no sample. */
+/* A percentile by its number in second_percentiles[]; 0 without a sample. */
 int64_t second_percentile_ns(const struct second *s, int which);
 
 /* Adds a member `buckets`: pairs of the lower edge of a bucket (ns) and its number of samples, without empty buckets.
@@ -98,7 +98,7 @@ void second_put_buckets(struct json *j, const struct second *s, int64_t width_ns
 /* Samples of this second that are in no bucket and in no percentile. */
 uint64_t second_left_out(const struct second *s);
 
-/* Begins the next second at the end of this one. */
+/* Begins the next second at the end of the current second. */
 void second_next(struct second *s);
 
 void second_close(struct second *s);

@@ -11,8 +11,8 @@
  * and zeros, which a file system shows for data that were not on disk at a power failure. Preallocated disk
  * space is released; the modification time stays. Only a regular file with a single link, owned by this
  * user (any user for root), that begins like a log is changed, and at most a line and 256 MB of zeros are
- * read. fd: open for reading, for writing too if permitted. words: result in words, or what should have
- * been done; "" if nothing was necessary.
+ * read. fd: open for reading, for writing too if permitted. words: result in words, or the change that
+ * was not possible; "" if no change was necessary.
  */
 void log_mend(int fd, char words[LOG_MEND_BYTES]);
 

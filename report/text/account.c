@@ -396,8 +396,8 @@ static void write_missing(FILE *out, const struct report *r)
 	fold_end(&f);
 }
 
-/* Since the start, as the duration is; and beside it without what nothing is known of, where that is another number. On
- * a reflector that is the time after its last response, of an emitter the time without an answer. */
+/* Rate since the start, like the duration; and the rate without the time of which nothing is known, if it differs: on a
+ * reflector the time after its last response, on an emitter the time of outages. */
 static void write_rate(FILE *out, const struct report *r)
 {
 	const struct result *result = r->result;

@@ -11,7 +11,7 @@ struct report;
 /* Packets, directions, stamps of the other host, missing stamps, and the rate. */
 void account_write(FILE *out, const struct report *r);
 
-/* The log, which must be there. */
+/* The log. Needs --log. */
 void account_write_log(FILE *out, const struct report *r);
 
 /* Writes a row; scripts find it by its name. meaning: printed after a count that is not 0; NULL: none. */
@@ -19,12 +19,12 @@ void account_count(FILE *out, const char *name, uint64_t count, const char *mean
 
 enum account_table { ACCOUNT_PACKETS, ACCOUNT_DIRECTIONS, ACCOUNT_STAMPS };
 
-/* Row `index` of a table, as the report has it of this role; the name is unique in its table. json: text from which
- * json_name() makes the member of JSON. False: there are no more. */
+/* Row `index` of a table of the report for this role; the name is unique in its table. json: text from which
+ * json_name() makes the member of JSON. False: no more rows. */
 bool account_row(const struct report *r, enum account_table which, unsigned index, const char **name, const char **json,
 		 uint64_t *count);
 
-/* Adds to the counter of that row; used when several runs are added up. */
+/* Adds to the counter of a row, when several runs are merged. */
 void account_row_add(struct result *result, enum account_table which, unsigned index, uint64_t count);
 
 #endif

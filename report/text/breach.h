@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The breaches as the report shows them. For report/ only. */
+/* Breaches in the report. For report/ only. */
 #ifndef REPORT_TEXT_BREACH_H
 #define REPORT_TEXT_BREACH_H
 
@@ -27,16 +27,11 @@ struct blame {
 	struct gaps gaps;
 };
 
-/* What made most of the excess of a receive stage, by its poll gap. */
-enum poll_cause { POLL_CAUSE_NONE, POLL_CAUSE_THREAD, POLL_CAUSE_PACKET };
-
-/* NONE: not known, not a receive stage, or neither half has half of the excess. p: as breach_find_blame() left it. */
-enum poll_cause breach_poll_cause(const struct report *r, const struct part *p, const struct sample *s);
-
-/* Which of the parts (stage_find()) a breach is to be blamed on; sets their values for this sample. */
+/* Finds the stage of parts[] (stage_find()) that explains a breach; sets the values of all stages for this sample. */
 void breach_find_blame(const struct report *r, struct part *parts, int n, const struct sample *s, struct blame *b);
 
-/* The first; with --continue the worst, and how often each part is to blame. Nothing without a breach. */
+/* The first breach; with --continue also the worst, and the number of breaches by blamed stage. Nothing without a
+ * breach. */
 void breach_write(FILE *out, const struct report *r);
 
 /* The worst breach in BRIEF_LINES_BREACH lines at most. Needs a breach. */

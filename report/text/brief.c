@@ -37,7 +37,7 @@ struct paragraph {
 
 #define add(p, ...) text_add((p)->text, sizeof((p)->text), __VA_ARGS__)
 
-/* The number of characters of `text` that fit into `room` columns, up to a space where there is one. */
+/* The number of characters of `text` that fit into `space` columns, up to a blank if it has one. */
 static size_t fitting(const char *text, size_t space)
 {
 	size_t end = strlen(text);
@@ -317,7 +317,7 @@ static void write_losses(FILE *out, const struct report *r)
 	write_lines(out, &p, LOSS_LINES);
 }
 
-/* Names the source of the timestamps, and what changes the measurement itself. */
+/* Names the source of the timestamps, and settings that change the measurement itself. */
 static void write_machine(FILE *out, const struct report *r)
 {
 	struct paragraph p = { .text = "" };

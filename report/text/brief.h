@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The brief report: what is printed without --details. */
+/* The brief report, printed without --details. */
 #ifndef REPORT_TEXT_BRIEF_H
 #define REPORT_TEXT_BRIEF_H
 
@@ -8,8 +8,8 @@
 struct report;
 struct sample;
 
-/* Lines: without a breach, more with one, and more with --histogram. Only the line that begins with "MIN:" may be
- * longer than BRIEF_COLUMNS, because scripts match it as it is. */
+/* Most lines without a breach, additional lines with a breach, and with --histogram. Only the line that begins with
+ * "MIN:" may be longer than BRIEF_COLUMNS, because scripts match it as it is. */
 #define BRIEF_LINES 22
 #define BRIEF_LINES_BREACH 4
 #define BRIEF_LINES_HISTOGRAM 14

@@ -10,13 +10,13 @@ struct options;
 
 #define BUCKETS_ROWS_MOST 40 /* without --verbose */
 
-/* Does it take more rows than that, one for each bucket of --bucket-size with a sample, and one for the overflow? Needs
- * count > 0. */
+/* True if the histogram needs more rows than that: one for each bucket of --bucket-size with a sample, and one for the
+ * overflow. Needs count > 0. */
 bool buckets_are_folded(const struct histogram *h, const struct options *o);
 
-/* Each row has its limits, its samples and their share; on a terminal a bar. One that is folded has BUCKETS_ROWS_MOST
- * at most, the narrowest where most samples are; "..." stands for buckets without a sample, and it has bars in a file
- * too. columns: width of the terminal, 0 when out is none. Needs count > 0. */
+/* Each row has its limits, its samples and their share; on a terminal also a bar. A folded histogram has at most
+ * BUCKETS_ROWS_MOST rows, the narrowest where most samples are; "..." replaces buckets without a sample, and it has
+ * bars in a file too. columns: width of the terminal, 0: out is not a terminal. Needs count > 0. */
 void buckets_write(FILE *out, const struct histogram *h, const struct options *o, int columns);
 
 #endif

@@ -104,7 +104,7 @@ static void write_span(FILE *out, double from, double to, int digits)
 		fprintf(out, " to %s", text[1]);
 }
 
-/* One in which the clock stood, or ran at a wrong rate: for how long, and when, as far as the readings tell. */
+/* A standstill or frequency error of the clock: its duration and time, as far as the readings show them. */
 static void write_fault(FILE *out, const struct report *r, const struct clock_fault *s)
 {
 	const int64_t start_ns = r->result->began_ns;
@@ -180,9 +180,9 @@ static void write_no_stages(FILE *out, const struct report *r)
 	fprintf(out, " are times of CLOCK_REALTIME\n");
 }
 
-/* By the largest bound, or by what was found later of the clocks. The latter shifts one of the two stages next to the
- * wire up and the other one down; none was recorded below 0 by more than its bound, so it cannot be more than the
- * two together. */
+/* The largest bound, or the error by a clock fault that was detected later. Such a fault shifts one of the two stages
+ * next to the wire up and the other down; neither was recorded below 0 by more than its bound, so the shift cannot
+ * exceed the sum of both. */
 int64_t clocks_stages_bound(const struct report *r)
 {
 	const struct result *result = r->result;

@@ -15,7 +15,7 @@ void clocks_write(FILE *out, const struct report *r);
 /* For printing in whole ppb: rounded up, at least 1. */
 double clocks_rate_bound_ppb(const struct clock_rate *r);
 
-/* How far off times of user space may be that were placed on the scale of the stamps; r->result->placed. */
+/* Error bound of user-space times that were converted to the timebase of the timestamps. Needs r->result->converted. */
 int64_t clocks_stages_bound(const struct report *r);
 
 #endif

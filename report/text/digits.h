@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Digits of numbers, many at a time: a log has millions of them, and each is made on a CPU that a measurement may
+/* Digits of numbers, several at a time: a log has millions of numbers, converted on a CPU that a measurement may
  * need. */
 #ifndef REPORT_TEXT_DIGITS_H
 #define REPORT_TEXT_DIGITS_H
@@ -30,11 +30,11 @@ static inline void digits_put_eight(char *at, uint32_t v)
 	memcpy(at, &digits, sizeof(digits));
 }
 
-/* The same with blanks before it; of 0 the last digit stays. */
+/* The same with blanks before it; 0 has one digit. */
 static inline void digits_put_aligned(char *at, uint32_t v)
 {
 	const uint64_t digits = digits_of_eight(v), last = (uint64_t)1 << 56;
-	const int zeros = __builtin_ctzll(digits | last) & ~7; /* bits of them */
+	const int zeros = __builtin_ctzll(digits | last) & ~7; /* bits of the leading zeros */
 	const uint64_t text = htole64((digits |
 				       0x3030303030303030) ^ (0x1010101010101010 & (((uint64_t)1 << zeros) - 1)));
 

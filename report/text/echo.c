@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* With --transport icmp: what is missing is said in words, and what the host that answers may have done is named as
- * what it may be. */
+/* With --transport icmp: lists the missing data, and possible effects of the responder as possible only. */
 #include "report/text/echo.h"
 
 #include "options.h"

@@ -7,7 +7,7 @@
 
 struct report;
 
-/* A paragraph, of a run with --transport icmp. */
+/* Writes a paragraph for a run with --transport icmp. */
 void echo_write(FILE *out, const struct report *r);
 
 #endif

@@ -12,9 +12,9 @@ struct report;
 
 /*
  * RANT_ROLE, RANT_INTERFACE, RANT_NUMBER (number + 1: of the breach, from 1), RANT_SEQ, RANT_LATENCY_NS,
- * RANT_THRESHOLD_NS, RANT_THRESHOLD_ON (rtt, response or network), RANT_RESPONSE_NS and RANT_NETWORK_NS where an
- * emitter knows them, and each time that there is, as RANT_T1_HW=1773883524.780127138. NULL ends environment[], which
- * points into text. A variable that does not fit is left out.
+ * RANT_THRESHOLD_NS, RANT_THRESHOLD_ON (rtt, response or network), RANT_RESPONSE_NS and RANT_NETWORK_NS if an
+ * emitter knows them, and each known time, as RANT_T1_HW=1773883524.780127138. NULL ends environment[], which points
+ * into text. A variable that does not fit is omitted.
  */
 void report_environment(const struct report *r, const struct sample *s, uint64_t number,
 			char text[REPORT_ENVIRONMENT_BYTES], char *environment[REPORT_ENVIRONMENT_MAX]);

@@ -7,13 +7,13 @@
 
 struct report;
 
-/* The trace, which must be there: how often it was marked, where it stands still, where it was saved. */
+/* The trace: number of markers, file of the frozen trace, saved traces. Needs a trace. */
 void evidence_write_trace(FILE *out, const struct report *r);
 
-/* One line: the folder of the saved trace, or the file in which it stands still; nothing without one. */
+/* One line: the folder of the saved trace, or the file of the frozen trace; nothing without a trace. */
 void evidence_write_place(FILE *out, const struct report *r);
 
-/* The commands, which must be there, and how they ended. */
+/* The hook commands and their results. Needs commands. */
 void evidence_write_commands(FILE *out, const struct report *r);
 
 #endif

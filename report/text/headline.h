@@ -7,15 +7,15 @@
 
 struct report;
 
-/* "RTT p50 11.2 us, p99.9 16.4 us, max 34.4 us (#27) of 28,546 samples in 600 s, 0 lost: trusted", a line of its own;
- * of a reflector its responses, and without what it cannot know: what was lost. The percentile says so where fewer than
- * ten samples lie above it. */
+/* "RTT p50 11.2 us, p99.9 16.4 us, max 34.4 us (#27) of 28,546 samples in 600 s, 0 lost: trusted", with a line end. For
+ * a reflector: its responses, without losses, which it cannot detect. A percentile with fewer than ten samples above it
+ * is marked. */
 void headline_write(FILE *out, const struct report *r);
 
-/* Its begin, without a line end: "RTT p50 11.2 us, ... of 28,546 samples". */
+/* The begin of the line, without a line end: "RTT p50 11.2 us, ... of 28,546 samples". */
 void headline_write_latency(FILE *out, const struct report *r);
 
-/* All of it but for the verdict, without a line end: "RTT p50 11.2 us, ... of 28,546 samples in 600 s, 0 lost". */
+/* The line without the verdict and the line end: "RTT p50 11.2 us, ... of 28,546 samples in 600 s, 0 lost". */
 void headline_write_after(FILE *out, const struct report *r, double seconds);
 
 #endif

@@ -106,10 +106,10 @@ void interim_write_line(FILE *out, const struct report *r, const struct histogra
 	fputc('\n', out);
 }
 
-/* ---- Beside the run ---------------------------------------------------------------------------------------------- */
+/* ---- During the run ---------------------------------------------------------------------------------------------- */
 
-/* All of it is taken at once, so that what stands for months does not grow; and it is not given back during the run,
- * which would interrupt the measuring CPU to make it forget the addresses. */
+/* Allocates all memory at once, so that a process that runs for months does not grow. It is not freed during the run,
+ * because unmapping interrupts the measuring CPU (TLB shootdown). */
 static bool get_memory(struct interim *s, size_t bytes)
 {
 	if (s->memory)

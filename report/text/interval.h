@@ -9,22 +9,22 @@
 struct result;
 
 struct interval {
-	int64_t began_ns; /* CLOCK_MONOTONIC, of the run; set by the caller */
-	int64_t last_ns; /* end of the interval before; 0: none ended so far */
+	int64_t began_ns; /* start of the run, CLOCK_MONOTONIC; set by the caller */
+	int64_t last_ns; /* end of the previous interval; 0: none ended so far */
 	void *memory; /* buckets of the last copy; NULL: not needed so far */
-	uint64_t recorded, lost; /* counts at the end of the interval before */
+	uint64_t recorded, lost; /* counts at the end of the previous interval */
 };
 
 struct interval_line {
-	double seconds, length; /* since the begin of the run, and of the interval */
+	double seconds, length; /* since the start of the run; of the interval */
 	uint64_t samples, all_samples; /* of the interval, and of the run */
 	uint64_t lost; /* of the interval */
-	bool known; /* the percentiles */
+	bool known; /* the percentiles are known */
 	struct percentile p50, p99;
 	int64_t max_ns;
 };
 
-/* Ends the interval. now: a copy by histogram_copy(); NULL: there is none, and the percentiles are not known. Resets
+/* Ends the interval. now: a copy by histogram_copy(); NULL: not available, and the percentiles are not known. Resets
  * account.recent_max_ns of the result. */
 void interval_end(struct interval *v, struct interval_line *line, struct result *result, const struct histogram *now,
 		  int64_t now_ns);

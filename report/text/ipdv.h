@@ -8,7 +8,7 @@
 struct report;
 
 /* For a run with a sample; a reflector has its own response only. Rows without values are omitted. columns:
- * width of the terminal, 0 when out is none. */
+ * width of the terminal, 0: out is not a terminal. */
 void ipdv_write(FILE *out, const struct report *r, int columns);
 
 /* True if the reflector reported no transmit time of a reply: only T2 and T3 in the replies are known. */

@@ -17,28 +17,28 @@ struct label_time {
 
 struct label_role {
 	const char *latency; /* column of the log */
-	const char *breach; /* first words of a breach */
-	const char *done; /* what is counted per second */
+	const char *breach; /* first words of the text about a breach */
+	const char *done; /* unit of the rate per second */
 	struct label_time time[TIMES];
 };
 
-/* By where a stamp was taken: never called more than it is. */
+/* Names by the source of a timestamp; a name never claims a better source. */
 struct label_stamp {
-	const char *suffix; /* of its name: T1_HW */
+	const char *suffix; /* of the name: T1_HW */
 	const char *place;
-	const char *option, *clock; /* NULL: of another host only */
-	const char *taken; /* at the other host */
+	const char *option, *clock; /* NULL: a source that only other hosts have */
+	const char *taken; /* description for the other host */
 };
 
 /* State of T3 of a reply: enum follow_up. */
 struct label_follow_up {
 	const char *flag; /* in the log */
-	const char *name; /* of a row; no other row has it, since scripts look rows up by name; NULL: no row */
-	const char *meaning; /* NULL: it is there */
-	const char *json; /* member of JSON of schema 1, if it is not made from the name; else NULL */
+	const char *name; /* of a row; unique, since scripts find rows by name; NULL: no row */
+	const char *meaning; /* NULL: T3 is present */
+	const char *json; /* JSON member of schema 1, if it differs from the name; else NULL */
 };
 
-/* Why a reflector did not answer, in JSON. */
+/* Reason in JSON why a reflector did not answer. */
 struct label_discard {
 	uint8_t reason; /* enum packet_discard */
 	const char *name;
@@ -46,11 +46,11 @@ struct label_discard {
 
 #define LABEL_DISCARDS 3
 
-/* The percentiles of reports and files, the smallest first; every list of several is made of these rows. */
+/* The percentiles of reports and files, in ascending order; every list of percentiles uses these rows. */
 struct label_percentile {
-	const char *percent; /* "99.9": all digits that are shown */
+	const char *percent; /* "99.9": as printed */
 	uint64_t numerator, denominator;
-	bool rare; /* shown only where ten samples lie above it */
+	bool rare; /* printed only if at least ten samples are above it */
 };
 
 enum { LABEL_P50, LABEL_P90, LABEL_P95, LABEL_P99, LABEL_P99_9, LABEL_P99_99, LABEL_P99_999, LABEL_P99_9999,
@@ -62,7 +62,7 @@ extern const struct label_role label_roles[]; /* by enum role */
 extern const struct label_stamp label_stamps[]; /* by enum source */
 extern const struct label_follow_up label_follow_ups[FOLLOW_UPS];
 
-/* Text from which json_name() makes the member of JSON of a follow-up that has a row. */
+/* Text from which json_name() makes the JSON member of a follow-up that has a row. */
 static inline const char *label_follow_up_json(int i)
 {
 	return label_follow_ups[i].json ? label_follow_ups[i].json : label_follow_ups[i].name;
@@ -74,16 +74,15 @@ static inline const struct label_time *label_time(enum role role, int i)
 	return i < REMOTE ? &label_roles[role].time[i] : &label_roles[ROLE_REFLECT].time[i - REMOTE];
 }
 
-/* enum source of the wire stamps at the host of time i: here as the options say, there as the replies told. */
+/* enum source of the timestamps at the host of time i: by the options for this host, by the replies for the other. */
 int64_t label_source(const struct report *r, int i);
 
-/* Is time i one of the reflector's program whose wire stamps are of its program too? Then the two are the same. there:
- * enum source of the reflector's stamps. */
+/* True if time i is a user-space time of a reflector whose timestamps are user-space times too, so that both are the
+ * same. remote: enum source of the reflector's timestamps. */
 bool label_reported_twice(enum role role, int64_t remote, int i);
 
-/* Is time i of the sample there, and of the clock that its name says? Not where the reflector told that its program's
- * times have no place on the scale of its stamps, nor where such a time took the place of a stamp that it usually
- * has. */
+/* True if the sample has time i, by the clock that its name says. False if the reflector reports that its user-space
+ * times cannot be converted to the timebase of its timestamps, or if a user-space time replaced a timestamp. */
 static inline bool label_has_time(enum role role, int64_t remote, const struct sample *s, int i)
 {
 	if (i < REMOTE || !s->source[i])
@@ -93,19 +92,20 @@ static inline bool label_has_time(enum role role, int64_t remote, const struct s
 	return remote != SOURCE_HARDWARE || s->source[i] == SOURCE_HARDWARE;
 }
 
-/* Writes "T1_HW" and the like, 16 bytes at most; returns text. source: of the wire stamps of that host. */
+/* Writes a name such as "T1_HW", at most 16 bytes; returns text. source: of the timestamps of that host. */
 const char *label_name(char *text, size_t bytes, enum role role, int i, int64_t source);
-const char *label_time_name(char *text, size_t bytes, const struct report *r, int i); /* the source: label_source() */
+const char *label_time_name(char *text, size_t bytes, const struct report *r, int i); /* source: label_source() */
 
-/* "RTT = T4_KERNEL - T1_KERNEL" and the like, 64 bytes at most. */
+/* Writes the formula, such as "RTT = T4_KERNEL - T1_KERNEL", at most 64 bytes. */
 void label_latency(const struct options *o, char *text, size_t bytes);
 
-/* Numbers as text, no terminating NUL: each writes up to `end`, 20 bytes at most, and returns where it begins. */
+/* Numbers as text, without a terminating NUL: each writes up to `end`, at most 20 bytes, and returns the begin. */
 char *label_digits(char *end, uint64_t v, int least); /* at least `least` digits */
 char *label_signed_digits(char *end, int64_t v);
 char *label_time_digits(char *end, int64_t ns); /* seconds.nanoseconds, 21 bytes at most */
 
-/* "20.0 % slow" or "5000 ppm fast", for a clock that is off by much; with its bound: " (+-0.1)". 48 bytes at most. */
+/* "20.0 % slow" or "5000 ppm fast", for a clock with a large frequency error; with its bound: " (+-0.1)". 48 bytes at
+ * most. */
 void label_rate(char *text, size_t bytes, const struct clock_rate *rate, bool with_bound);
 
 /* True if fewer than ten of `count` samples are above this percentile: its value varies much from run to run. */

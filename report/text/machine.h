@@ -12,11 +12,11 @@ struct report;
 /* One line: CPU affinity and scheduling policy of the measuring thread. */
 void machine_write_affinity(FILE *out, const struct affinity *p);
 
-/* Hardware counters of a quick exchange, and next to them those of the spike. */
+/* Hardware counters of quick exchanges, and of the spike. */
 void machine_write_counters(FILE *out, const struct pmc *p);
 
-/* What the kernel counted: until the first breach, before the worst one, during the run. Nothing where a reading at the
- * start or the end is missing; the activity itself must be there. One thread at a time. */
+/* Counters of the kernel: until the first breach, before the worst breach, during the run. Nothing if a reading at the
+ * start or the end is missing; needs r->activity. One thread at a time. */
 void machine_write_activity(FILE *out, const struct report *r);
 
 #endif

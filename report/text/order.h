@@ -6,8 +6,8 @@
 
 #include "rant.h"
 
-/* Puts n values, none below 0 nor above max_ns, in order, the smallest first. spare: room for as many. Returns which of
- * the two has them then. */
+/* Sorts n values of 0 .. max_ns in ascending order. spare: memory for n values. Returns the array of the two that holds
+ * the sorted values. */
 int64_t *order_values(int64_t *value_ns, int64_t *spare, size_t n, int64_t max_ns);
 
 #endif

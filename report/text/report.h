@@ -19,29 +19,29 @@ struct report {
 	const struct trace_saved *saved; /* the last saved trace; path empty: none */
 	const struct hooks *hooks; /* NULL: none */
 	struct clock_watch *clocks; /* NULL: not watched */
-	const struct clock_peer *peer; /* NULL: not looked at */
-	const struct affinity *affinity; /* of the measuring thread; NULL: not looked at */
-	const char *stages_why; /* why there are no stages although user-space times were asked for; NULL: there are */
+	const struct clock_peer *peer; /* NULL: not compared */
+	const struct affinity *affinity; /* of the measuring thread; NULL: not read */
+	const char *stages_why; /* reason why requested stages are not known; NULL: they are known */
 	const struct pmc *pmc; /* NULL: none */
 	const struct activity *activity; /* NULL: none */
 	const struct activity_reading *activity_start, *activity_breach, *activity_end; /* NULL: not read */
 	/* At the worst breach, and at the breach before it (or the start); NULL: the first breach was the worst. */
 	const struct activity_reading *activity_worst, *activity_before_worst;
-	uint64_t breaches_missed; /* of struct watch */
-	bool stdout_taken; /* a log or another output is there */
-	bool no_other_cpu; /* the housekeeping thread had to be left out */
+	uint64_t breaches_missed; /* breaches that the housekeeping thread could not read */
+	bool stdout_taken; /* a log or another output uses stdout */
+	bool no_other_cpu; /* only the measuring CPU is available: no housekeeping thread */
 	const struct verdict *verdict; /* NULL: not reached */
-	const char *tracing; /* where the kernel is tracing; NULL: nowhere that can be seen */
+	const char *tracing; /* place where the kernel is tracing; NULL: none found */
 };
 
-/* The whole text. columns: width of the terminal, 0 when out is none. */
+/* Writes the complete report. columns: width of the terminal, 0: out is not a terminal. */
 void report_write(FILE *out, const struct report *r, int columns);
 
-/* The width of the terminal that it is; 0: it is none. */
+/* Width of the terminal; 0: `out` is not a terminal. */
 int report_columns(FILE *out);
 
-/* The same to stdout, in the width of the terminal if it is one; to stderr if something else is there. 0, or -EIO after
- * one line. */
+/* Writes the report to stdout, in the width of the terminal if it is one; to stderr if an output uses stdout. 0, or
+ * -EIO after one line. */
 int report_print(const struct report *r);
 
 #endif

@@ -267,8 +267,8 @@ static void end_table(FILE *out, const struct table *t)
 		fprintf(out, "  * fewer than ten samples are above it\n");
 }
 
-/* The time of one way needs the difference of the two hosts' clocks. Its variation does not: it is what is above the
- * minimum, which is not known where samples were negative. */
+/* A one-way delay needs the offset of the two hosts' clocks. Its variation, the delay minus the minimum, does not; it
+ * is not known if samples were negative. */
 static void write_one_way(FILE *out, const struct report *r, struct table *t)
 {
 	static const char *const names[ONE_WAYS][2] = { { "Forward", "Forward, variation" },

@@ -18,11 +18,7 @@ struct statistics_percentile {
 /* Percentile number `index` of a histogram that is not empty. False: the index is too large, or too few samples. */
 bool statistics_percentile(const struct histogram *h, unsigned index, struct statistics_percentile *p);
 
-/* Row of the longest poll gaps, see result/poll_gaps.h. */
-#define STATISTICS_POLL_GAP "Poll gap"
-#define STATISTICS_POLL_GAP_FORMULA "longest of an exchange"
-
-/* columns: width of the terminal, 0 when out is none. */
+/* columns: width of the terminal, 0: out is not a terminal. */
 
 /* Minimum, maximum and average in one line, which scripts match; statistics_write() has a title above it. */
 void statistics_write_line(FILE *out, const struct histogram *h);
@@ -37,11 +33,10 @@ void statistics_write_histogram(FILE *out, const struct report *r, int columns);
 /* The latency; for an emitter with times of the reflector also response and network. */
 void statistics_write_histograms(FILE *out, const struct report *r, int columns);
 
-/* The table of stages. Stages that the peer does not report are left out, with the reason. */
+/* The table of stages. Stages that the peer does not report are omitted, with the reason. */
 void statistics_write_stages(FILE *out, const struct report *r, int columns);
 
-/* Of an emitter that sends by the clock: its slots, how late probes were sent, and the round trips from when they were
- * due. */
+/* For an emitter with --interval: the slots, the send delays, and the round trips from the slots. */
 void statistics_write_schedule(FILE *out, const struct report *r, int columns);
 
 #endif

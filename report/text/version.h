@@ -5,13 +5,13 @@
 
 #include "rant.h"
 
-/* The commit of its source, as the Makefile tells it to the compiler: twelve digits, and "-dirty" where files were
- * changed since. NULL: not known, as without the Makefile, or without git and outside of an archive of a release. */
+/* The commit of the source, which the Makefile passes to the compiler: twelve digits, and "-dirty" if files were
+ * changed since. NULL: not known, for example without the Makefile, or without git and outside of a release archive. */
 const char *version_commit(void);
 
-/* Writes to stdout what --version shows; its first line is "rant VERSION" and no more. Each argument is the library
- * that an optional part loads, as its room tells it (NULL: built without): it is loaded and closed, to see whether it
- * is there. 0, or -errno after one line where stdout cannot be written. */
+/* Writes the output of --version to stdout; its first line is "rant VERSION" only. Each argument is the library of an
+ * optional module (NULL: built without it), which is loaded and closed to check its presence. 0, or -errno after one
+ * line if stdout cannot be written. */
 int version_print(const char *hmac, const char *filter, const char *tree);
 
 #endif

@@ -8,7 +8,7 @@
 
 #define STEADINESS_SECONDS 20 /* fewer give no finding */
 
-/* Adds a second. samples: those that the percentiles are of; the percentiles count from 20 and 100 samples on. */
+/* Adds a second. samples: number of samples of the percentiles; the median counts from 20 samples on, p99 from 100. */
 void steadiness_add(struct levels *l, int64_t from_ns, uint64_t samples, int64_t median_ns, int64_t p99_ns);
 
 /*

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * May the numbers be trusted? One table of reasons; each has a function that looks at what the run left behind. Those
- * that look at counters of host/counters/activity.c are in verdict_activity.c. Nothing is measured or changed here, and
- * what could not be read is not judged.
+ * Whether the numbers can be trusted: a table of reasons; each has a function that examines the result of the run. The
+ * functions that use counters of host/counters/activity.c are in verdict_activity.c. Nothing is measured or changed
+ * here, and values that could not be read are not judged.
  */
 #include "report/verdict/verdict.h"
 
@@ -371,7 +371,7 @@ static const struct reason table[] = {
 	  "nic-clock-rate",
 	  "every latency is wrong by this factor; limit 1000 ppm beyond its frequency setting, of "
 	  "which 1000 ppm count",
-	  "end what sets its frequency, or --stamp kernel" },
+	  "end the program that sets its frequency, or --stamp kernel" },
 	{ "the NIC's clock could not be read", VERDICT_DOUBTFUL, 10, "%", look_unread_clock,
 	  "nic-clock-unread",
 	  "steps of it may have been missed; limit in % of the readings",
@@ -394,7 +394,7 @@ static const struct reason table[] = {
 	  "peer-clock-rate",
 	  "by more than 0.1 % against the clock of this host: response and network are wrong by "
 	  "this factor",
-	  "see what sets the frequency of its clock" },
+	  "find the program that sets the frequency of its clock" },
 	{ "the reflector doubts its clock", VERDICT_DOUBTFUL, 0, "replies", verdict_look_doubt_remote,
 	  "peer-clock-doubted",
 	  "it reports that its clock was set or stood still, or has a frequency error",
@@ -402,11 +402,11 @@ static const struct reason table[] = {
 	{ "latencies were negative", VERDICT_DOUBTFUL, 0, "samples", look_negative,
 	  "latency-negative",
 	  "a clock went back, or timestamps are wrong",
-	  "stop what sets the clock, then measure again" },
+	  "stop the program that sets the clock, then measure again" },
 	{ "times were out of order", VERDICT_DOUBTFUL, 0, "samples", look_stages,
 	  "stage-order",
 	  "the assumed relation between the two clocks of a stage is wrong",
-	  "stop what sets the clocks, then measure again" },
+	  "stop the program that sets the clocks, then measure again" },
 	{ "a threshold was not judged", VERDICT_DOUBTFUL, 0, "samples", look_threshold,
 	  "threshold-unjudged",
 	  "the reflector did not report the times for --threshold-on: such a sample may have been "
@@ -500,7 +500,7 @@ static const struct reason table[] = {
 
 #define ROWS (sizeof(table) / sizeof(table[0]))
 
-_Static_assert(ROWS <= VERDICT_REASONS, "there is room for all");
+_Static_assert(ROWS <= VERDICT_REASONS, "the verdict can hold all reasons");
 
 void verdict_take(struct verdict_facts *f, const struct report *r)
 {

@@ -7,7 +7,8 @@
 
 struct report;
 
-/* TRUSTED: no reason was found. DOUBTFUL: some numbers may be wrong or missing. VOID: they say nothing. */
+/* TRUSTED: no reason was found. DOUBTFUL: some numbers may be wrong or missing. VOID: the numbers do not
+ * describe the intended measurement. */
 enum verdict_level { VERDICT_TRUSTED, VERDICT_DOUBTFUL, VERDICT_VOID };
 
 /* Counters of the measuring thread at one moment, from getrusage(2) with RUSAGE_THREAD. */
@@ -46,17 +47,17 @@ struct verdict_reason {
 	const char *name, *why;
 	char text[VERDICT_TEXT_BYTES]; /* the numbers */
 	char more[VERDICT_MORE_BYTES]; /* follows the name; empty for most */
-	uint64_t number, limit; /* what was found, and the largest value that is not a reason */
+	uint64_t number, limit; /* measured value, and the largest value that is not a reason */
 	const char *id; /* lower case words with hyphens, for programs */
 	const char *unit; /* of number and limit; empty: none */
-	const char *cure; /* what to do, in one clause */
+	const char *cure; /* remedy, in one clause */
 };
 
 struct verdict {
 	enum verdict_level level; /* the worst of the reasons */
 	unsigned reasons, unjudgeds;
 	struct verdict_reason reason[VERDICT_REASONS];
-	struct verdict_reason unjudged[VERDICT_REASONS]; /* asked, but could not be read; no numbers */
+	struct verdict_reason unjudged[VERDICT_REASONS]; /* applicable, but not readable; without numbers */
 };
 
 extern const char *const verdict_levels[]; /* by enum verdict_level: "trusted" and so on */
@@ -73,7 +74,7 @@ void verdict_take(struct verdict_facts *f, const struct report *r);
 /* One thread at a time. */
 void verdict_reach(struct verdict *v, const struct verdict_facts *f);
 
-/* Is the exit status 3? */
+/* True if the exit status is 3. */
 bool verdict_fails(const struct verdict *v, bool strict);
 
 #endif

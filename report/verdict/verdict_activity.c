@@ -224,7 +224,7 @@ enum verdict_outcome verdict_look_stalled(const struct verdict_facts *f, struct 
 	uint64_t waited_ns = 0;
 	int64_t ns;
 
-	/* Not known: none of it. */
+	/* Without this counter the waiting time counts as 0. */
 	add_up(f, is_wait, &waited_ns, NULL);
 	ns = result->stalls.total_ns - (int64_t)(waited_ns < INT64_MAX ? waited_ns : INT64_MAX);
 	if (result->stalls.longest_ns >= STALL_LONG_NS && ns < result->stalls.longest_ns)

@@ -9,12 +9,12 @@
 enum verdict_outcome { JUDGED, NOT_ASKED, CANNOT_TELL };
 
 struct verdict_finding {
-	char more[VERDICT_MORE_BYTES]; /* of the name, with a space before it */
-	uint64_t number; /* held against the limit of the reason */
-	char text[VERDICT_TEXT_BYTES]; /* the number in words; may be set although there is no reason */
+	char more[VERDICT_MORE_BYTES]; /* follows the name, with a space before it */
+	uint64_t number; /* compared with the limit of the reason */
+	char text[VERDICT_TEXT_BYTES]; /* the number in words; may be set without a reason */
 };
 
-/* Appends to the text; what does not fit is cut off. */
+/* Appends to the text, which is truncated to the size of the buffer. */
 #define verdict_say(found, ...) text_add((found)->text, sizeof((found)->text), __VA_ARGS__)
 
 /* ", " between the parts of a list. */
