@@ -10,7 +10,7 @@
 
 struct blocks;
 
-#define BOOTSTRAP_LEAST 30 /* seconds; with fewer there is no interval */
+#define BOOTSTRAP_LEAST 30 /* seconds; with fewer the interval is not known */
 #define BOOTSTRAP_DRAWS 1000
 #define BOOTSTRAP_METRICS 16 /* at most */
 

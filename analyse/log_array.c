@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #define HEADER_MAX_BYTES 4096
-#define PREFIX_BYTES 10 /* the magic, the version, and the length of what follows */
+#define PREFIX_BYTES 10 /* magic, version, and length of the rest of the header */
 #define ORDER (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>')
 
 static int refuse(const struct log_read *l, const char *why)

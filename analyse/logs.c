@@ -68,8 +68,7 @@ struct halves;
 /* Collects each stage whose times have columns. Times reported by replies have their own columns in a full log. */
 static bool is_collected(const struct stage *s, const bool has[ALL_TIMES], bool on_wire)
 {
-	/* With --stamp user the latency itself is between times of the program, and there are no stages at this
-	 * host. */
+	/* With --stamp user the latency itself is between times of the program, so this host has no stages. */
 	return (!s->user || s->peer || on_wire) && (s->from != s->to || s->less_from != s->less_to) && has[s->from] &&
 	       has[s->to] && has[s->less_from] && has[s->less_to];
 }
@@ -112,7 +111,7 @@ static void add_stages(struct outcome *o, const struct sample *s, const struct l
 	}
 }
 
-/* told: response and network as they were logged; NULL: computed from the times. */
+/* reported: response and network as in the log; NULL: computed from the times. */
 static void add_sample(struct outcome *o, const struct sample *s, struct read_file *f, const struct log_read *reported)
 {
 	struct result *result = &o->result;

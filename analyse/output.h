@@ -12,7 +12,7 @@ struct outcome;
 
 struct output_files {
 	struct by_second reported;
-	struct seconds seconds; /* source of the seconds for `told` */
+	struct seconds seconds; /* source of the seconds for `reported` */
 	struct log_file hgrm; /* path NULL: not requested */
 	struct prometheus prometheus; /* report NULL: not requested */
 };

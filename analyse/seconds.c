@@ -42,7 +42,7 @@ static void begin_head(struct seconds *s, const char *note)
 	s->has_head = true;
 }
 
-/* ---- Of a log ---------------------------------------------------------------------------------------------------- */
+/* ---- From a log -------------------------------------------------------------------------------------------------- */
 
 static void print(struct seconds *s, int64_t to_ns)
 {
@@ -144,7 +144,7 @@ void seconds_next_log(struct seconds *s)
 	s->is_next = true;
 }
 
-/* ---- Of JSON ----------------------------------------------------------------------------------------------------- */
+/* ---- From JSON --------------------------------------------------------------------------------------------------- */
 
 /* Sorts by time since the start of the run, so that a clock step does not change the order within a run. */
 static int compare_ends(const void *a, const void *b)

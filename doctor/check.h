@@ -20,7 +20,8 @@ void check_short(FILE *out, const struct options *o, const struct nic *n);
 
 struct check_reported;
 
-/* The quick checks for a program: calls `tell` for each warning and failure (doctor/finding.h), prints nothing. */
+/* The quick checks for a program: calls `print` for each warning and failure (doctor/finding.h), and writes nothing
+ * itself. */
 void check_print(void (*print)(void *context, const struct check_reported *reported), void *context,
 		 const struct options *o,
 		 const struct nic *n);

@@ -27,7 +27,8 @@ INLINE bool is_within(int64_t a_ns, int64_t b_ns, int64_t bound_ns)
 
 /* One-way delays by the clock offset that the exchanges themselves show; at the local end of each
  * direction, since the clocks drift during a long response. The offset at T1 stays valid unless the
- * exchange itself contradicts it (a small clock step). told: T3 is reported by the reply. */
+ * exchange itself contradicts it (a small clock step). reported: the
+ * reply reports T3. */
 INLINE void record_directions(struct exchange *x, const struct flight *f, bool reported)
 {
 	const struct sample *s = &f->sample;
@@ -111,7 +112,7 @@ INLINE bool validate_forward(struct exchange *x, struct flight *f)
 }
 
 /* T3 and T4 of the last compared exchange. Without T3 of its reply on the wire, the whole response time is
- * uncertainty. A negative round trip has a wrong local timestamp, which is no evidence about the
+ * uncertainty. A negative round trip has a wrong local timestamp, which proves nothing about the
  * reflector's clock. */
 INLINE bool validate_backward(struct exchange *x, const struct flight *f)
 {

@@ -60,7 +60,7 @@ INLINE bool probe_read_reply(struct exchange *x)
 	return true;
 }
 
-/* True if the reply answers a probe older than one that was answered. */
+/* True if the reply answers a probe that is older than an answered probe. */
 INLINE bool probe_is_behind(const struct exchange *x, uint32_t seq)
 {
 	return counter_get(&x->result.account.answered) && (int32_t)(x->emit.highest_answered - seq) > 0;

@@ -13,7 +13,7 @@
 struct exchange;
 
 #define EARLY_T3S 64 /* a power of two */
-#define WINDOW_T3_REACH 16 /* later replies of which one may still report T3: replies may be reordered */
+#define WINDOW_T3_REACH 16 /* number of later replies that may still report T3, since replies may be reordered */
 /* ring entries neither in flight nor held: answered, but the reflector's T3 is outstanding */
 #define WINDOW_BESIDE 64
 

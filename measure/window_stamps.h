@@ -18,7 +18,7 @@ INLINE int64_t window_age(const struct flight *f, int64_t now_ns)
 /* Call before the first probe. */
 void window_stamps_begin(struct exchange *x);
 
-/* Advances past all timestamps that have arrived: a late, perhaps missing timestamp blocks the later ones. */
+/* Advances past all timestamps that have arrived: a late, perhaps missing timestamp blocks later timestamps. */
 void window_stamps_pass(struct exchange *x);
 
 /* Marks overdue timestamps as missing, by the clock as just read. */

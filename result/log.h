@@ -23,8 +23,8 @@ struct log {
 	_Alignas(64) uint64_t place; /* of the next record */
 	uint64_t put; /* records and marks */
 	uint64_t space; /* limit of put, as last read from `taken` */
-	uint32_t gap_seq; /* sequence number of the first record dropped since the last one in the ring */
-	uint64_t gap; /* records dropped since the last one in the ring */
+	uint32_t gap_seq; /* sequence number of the first record dropped since the last record in the ring */
+	uint64_t gap; /* records dropped since the last record in the ring */
 	counter added; /* records */
 	counter left_out; /* records dropped because the ring was full; circular: overwritten */
 
@@ -93,7 +93,7 @@ static inline uint64_t log_gap(const struct sample *s)
 	return (uint64_t)s->latency_ns;
 }
 
-/* After the run: number of records dropped after the last one in the ring, and the first sequence number of these. */
+/* After the run: number of records dropped after the last record in the ring, and their first sequence number. */
 static inline uint64_t log_last_gap(const struct log *l, uint32_t *seq)
 {
 	*seq = l->gap_seq;

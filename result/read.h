@@ -21,7 +21,7 @@ struct read_file {
 	char *found; /* the reasons in words; NULL: none */
 	char *hostname, *interface; /* NULL: not known */
 	int64_t began_unix_ns, slots, missed; /* -1: not known */
-	/* Of a log: */
+	/* For a log: */
 	bool is_timed, stamps_changed; /* first_stamp_ns is known; remote timestamps have two sources */
 	int64_t first_stamp_ns; /* last timestamp of its first record */
 	uint64_t left_out; /* records, as far as the log reports them */

@@ -65,7 +65,7 @@ struct result {
 
 	/* Packets. */
 	struct account account;
-	uint64_t measured; /* emitter: probes after the warm-up, with closing ones */
+	uint64_t measured; /* emitter: probes after the warm-up, with closing probes */
 	size_t probe_bytes; /* emitter: UDP payload of a probe; 0: not known */
 	struct directions directions; /* emitter, over all source ports; after source_ports_finish() */
 	struct source_port *port; /* emitter, `ports` elements; NULL: a single source port */
@@ -78,10 +78,10 @@ struct result {
 	int64_t dropped; /* packets dropped by this host before they were read; -1: not known */
 	counter truncated; /* truncated control messages */
 	counter error_other; /* entries of the error queue that are not a transmit timestamp of the requested source */
-	counter peer_sockets_taken, peer_sockets_refused; /* reflector: per-peer sockets opened, and those that could not be opened */
+	counter peer_sockets_taken, peer_sockets_refused; /* reflector: opened per-peer sockets, and failed attempts */
 	counter slots, missed; /* emitter, --interval: slots begun, and slots without a probe */
 	struct window_use window; /* emitter */
-	counter sessions, evicted; /* reflector: sessions opened, and idle sessions replaced by newer ones */
+	counter sessions, evicted; /* reflector: sessions opened, and idle sessions replaced by newer sessions */
 	_Atomic bool asleep; /* reflector: in an idle sleep; read by other threads */
 	uint8_t arrived_ttl, arrived_dscp; /* emitter: last values that differed from those sent */
 

@@ -61,7 +61,7 @@ static inline void sample_queue_add(struct sample_queue *t, int64_t value_ns, in
 size_t sample_queue_take(struct sample_queue *t, int64_t *to, size_t most);
 
 /* Consumer: the longest time between two values since the last call, or from the last value to now_ns if that is
- * longer; -1: there was no value yet. */
+ * longer; -1: no value yet. */
 int64_t sample_queue_take_gap(struct sample_queue *t, int64_t now_ns);
 
 #endif

@@ -18,7 +18,7 @@ int icmp_open(struct channel *c, struct peer_socket *l, const struct options *o)
  * Binds the channel's socket to the interface and source address and connects it, so that the kernel
  * reports errors on the path. Replies from other hosts: a ping socket receives those with its identifier
  * and c->strays counts them; for a raw socket they go to c->stray_fd, which is opened here. 0, or -errno
- * after one line; the caller closes what is open.
+ * after one line; the caller closes the open sockets.
  */
 int icmp_bind(struct channel *c, const struct options *o, const struct nic *n);
 

@@ -103,7 +103,7 @@ struct answer {
 	bool clock_doubted;
 	uint32_t discarded; /* requests of this session that were not answered, without replayed requests */
 	uint8_t discard_reasons; /* enum packet_discard: reasons since the session began */
-	/* the session table is full, so there is no session; `seq` is the request's number (RFC 8762
+	/* the session table is full, so the sender has no session; `seq` is the request's number (RFC 8762
 	 * section 4) */
 	bool stateless;
 	uint32_t poll_gap_ns; /* the receipt TLV: see struct sample */

@@ -51,7 +51,7 @@ int plan_probes(struct packet_plan *plan, const struct options *o, const struct 
 				      .class_of_service = o->dscp >= 0 && !options_echoes(o),
 				      .dscp = (uint8_t)(o->dscp > 0 ? o->dscp : 0),
 				      .bytes = (size_t)o->size_bytes };
-	/* 0 means that there is no SSID (RFC 8972 section 3). */
+	/* 0 means: without an SSID (RFC 8972 section 3). */
 	while (!plan->ssid && getrandom(&plan->ssid, sizeof(plan->ssid), 0) == sizeof(plan->ssid))
 		;
 	return o->role == ROLE_EMIT ? check_size(plan) : 0;

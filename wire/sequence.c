@@ -258,8 +258,8 @@ void directions_stateful(struct directions *d)
 	d->stateful = true;
 }
 
-/* Numbers that decrease at every other reply are not a count. Numbers far above what loss and duplicates
- * explain also count replies to other senders. */
+/* Numbers that decrease at every other reply are not a count. Numbers far above the number that loss and
+ * duplicates explain also count replies to other senders. */
 static bool can_report(const struct directions *d, uint64_t lost)
 {
 	return d->stateful && d->restarts <= d->answered / 2 && d->hidden <= HIDDEN_SLACK + lost + d->duplicate_forward;

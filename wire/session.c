@@ -27,7 +27,7 @@ static unsigned hash(const struct sessions *s, const struct session_sender *key)
 
 	h = (h ^ h >> 16) * 0x7feb352d;
 	h = (h ^ h >> 15) * 0x846ca68b;
-	_Static_assert(SESSION_SLOTS == 1 << 11, "the upper bits are the ones that are mixed");
+	_Static_assert(SESSION_SLOTS == 1 << 11, "the hash mixes the upper bits");
 	return h >> (32 - 11);
 }
 

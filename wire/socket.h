@@ -150,8 +150,8 @@ uint64_t socket_empty(int fd);
 int socket_connect(int fd, const struct options *o, const struct nic *n);
 
 /* Opens a further socket like the emitter's first (unless l->fd is open), binds and connects it with a
- * source port chosen by the kernel (l->own_port). 0, or -errno after one line; the caller closes what is
- * open. */
+ * source port chosen by the kernel (l->own_port). 0, or -errno after one line; the caller closes
+ * the open socket. */
 int socket_open_port(const struct channel *c, struct peer_socket *l, const struct options *o, const struct nic *n);
 
 /* Enables the received `tos` of arrivals, which costs a control message each, so only on request. Prints
