@@ -13,7 +13,7 @@
 /* a signed 64-bit number: latencies computed from remote times can have any value */
 #define NUMBER_MAX_BYTES 20
 
-_Static_assert(RULE_FULL_WIDTH + 3 * (NUMBER_MAX_BYTES - LOG_LATENCY_WIDTH) + 1 <= LOG_RECORD_BYTES, "a record can hold a line");
+_Static_assert(RULE_FULL_WIDTH + 5 * (NUMBER_MAX_BYTES - LOG_LATENCY_WIDTH) + 1 <= LOG_RECORD_BYTES, "a record can hold a line");
 _Static_assert(2 * (RULE_FULL_WIDTH + 1) <= LOG_BEGIN_BYTES, "the buffer can hold the header");
 
 /* ---- Both text formats ------------------------------------------------------------------------------------------- */

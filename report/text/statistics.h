@@ -18,6 +18,10 @@ struct statistics_percentile {
 /* Percentile number `index` of a histogram that is not empty. False: the index is too large, or too few samples. */
 bool statistics_percentile(const struct histogram *h, unsigned index, struct statistics_percentile *p);
 
+/* Row of the longest poll gaps, see result/poll_gaps.h. */
+#define STATISTICS_POLL_GAP "Poll gap"
+#define STATISTICS_POLL_GAP_FORMULA "longest of an exchange"
+
 /* columns: width of the terminal, 0: out is not a terminal. */
 
 /* Minimum, maximum and average in one line, which scripts match; statistics_write() has a title above it. */
