@@ -34,7 +34,7 @@ trap 'interrupt 143' TERM HUP
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1} UBSAN_OPTIONS=print_stacktrace=1
 TIMEFORMAT='%0R s; CPU time %0U s, and %0S s in the kernel'
 
-# Each job is a process group of its own. SIGTERM goes to all of it: each test removes what it made, and the job ends after its test.
+# Each job is a process group of its own. SIGTERM goes to all of it: each test removes its files, and the job ends after its test.
 interrupt() {
 	local group
 
@@ -62,8 +62,8 @@ one() {
 }
 
 # once FILE NAME COMMAND...: runs a test program that prints lines of its own, and keeps them in FILE. One that dies without a failed line
-# has failed. cmocka 1.1.5 prints "not ok N # SKIP" for a test that was skipped. What reads its lines outlives a signal, or the test would
-# be ended by its next line, and that may be the one about a process that it removes.
+# has failed. cmocka 1.1.5 prints "not ok N # SKIP" for a test that was skipped. The reader of its lines outlives a signal, or the test would
+# be ended by its next line, perhaps the line about a process that it removes.
 once() {
 	local file=$1 name=$2 status
 
@@ -213,7 +213,7 @@ offer_units() {
 }
 
 # offer_links [WORD...]: before the command. Executable files in tests/link are tests. The program under test has sanitizers unless a line
-# "# build: plain" in the file says that it judges rates, times, memory or what is preloaded. Of the slow tests there are some in few files.
+# "# build: plain" in the file says that it judges rates, times, memory or preloaded libraries. Few files contain slow tests.
 offer_links() {
 	local file program
 
@@ -309,7 +309,7 @@ collect() {
 	unset "running[$ended]"
 }
 
-# All but those in the lab, as many at the same time as there are CPUs. What is first in the list takes longest.
+# All but those in the lab, as many at the same time as there are CPUs. The first in the list take longest.
 run_beside() {
 	local i kind name began_us
 
@@ -359,7 +359,7 @@ print_times() {
 		END { for (kind in sum) printf "# %s: %d programs, %.0f s\n", kind, count[kind], sum[kind]; if (NR) print "# slowest:" slow }'
 }
 
-# Prints what this machine lacks for tests between network namespaces, and what to do.
+# Prints the missing requirements of tests between network namespaces, and their remedy.
 lacking() {
 	if ! [ -w /proc/sys/net/core/rmem_max ]; then
 		echo '/proc/sys is read-only, as in many containers: mount it writable, or run this outside'
@@ -414,7 +414,7 @@ run_lab
 [[ "${tests[*]}" != *lab-programs* ]] || echo "# lab: $((SECONDS - began_s)) s"
 print_times
 
-# The skipped tests that tests/skips.txt does not allow. Without root many unit tests are skipped, which is what make unit is for.
+# The skipped tests that tests/skips.txt does not allow. Without root many unit tests are skipped: use make unit there.
 not_allowed() {
 	[ "$part" != unit ] || [ "$(id -u)" -eq 0 ] || return 0
 	grep -Ei "$skip" "$results" | grep -vEf <(sed '/^#/d; /^$/d' tests/skips.txt)

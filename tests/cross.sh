@@ -48,7 +48,7 @@ apt_own() {
 		-o APT::Architecture="$arch" -o APT::Architectures::="$arch" "${@:2}"
 }
 
-# What is fetched stays until it is deleted.
+# Fetched files stay until they are deleted.
 fetch() {
 	local suite mirror
 	local options=
@@ -91,7 +91,7 @@ emulated() {
 	(cd "$tree" && timeout -k 5 "$limit_s" "$emulator" -L "/usr/$gnu" -E "LD_LIBRARY_PATH=$root/usr/lib/$gnu:$root/lib/$gnu" "$@")
 }
 
-# report NAME STATUS: what it printed is on stdin.
+# report NAME STATUS: its output is on stdin.
 report() {
 	if [ "$2" -eq 0 ]; then
 		echo "ok - $arch: $1"

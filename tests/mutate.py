@@ -7,7 +7,7 @@ notice, by folder.
   tests/mutate.py --list ...       print the mutants only
 
 A statement is the unit of choice. The seed, the file, the function and the text of the statement decide by a hash whether a statement is chosen
-and what is changed in it, so a change of one file leaves the mutants of the other files, and of the other statements, as they were.
+and the change in it, so a change of one file leaves the mutants of the other files, and of the other statements, as they were.
 
 Everything happens in a copy of the tree in a temporary folder. Unit tests run without root, in a PID namespace where this script is root,
 because a mutant may send a signal to any process or remove any file. Docs: docs/testing.md.
@@ -196,7 +196,7 @@ def operators(text, tokens):
 
 
 def other_numbers(number):
-    """Small ones by one, large ones by a factor: one nanosecond of a second changes nothing."""
+    """Small numbers by one, large numbers by a factor: one nanosecond of a second changes nothing."""
     if re.fullmatch(r"(?i)\d*\.?\d*(e[-+]?\d+)?[fl]?", number) and re.search(r"[.eE]", number):
         return (f"({number} * 2)", f"({number} / 2)") if float(number.rstrip("fFlL")) else ("1.0",)
     plain = re.fullmatch(r"(?i)(0x[0-9a-f]+|\d+)([ul]*)", number)
@@ -483,7 +483,7 @@ def optimized(words, output):
 
 
 class Trial:
-    """A mutant in a tree: objects and tests of it are built next to the true ones."""
+    """A mutant in a tree: its objects and tests are built next to the originals."""
 
     def __init__(self, tree, mutant):
         self.tree, self.mutant, self.built = tree, mutant, {}
@@ -616,7 +616,7 @@ class Results:
 
 
 def judge_all(mutants, count, trees, results, verdict):
-    """The first COUNT mutants that compile to other code. What is not a mutant after all is replaced by the next one in order."""
+    """The first COUNT mutants that compile to other code. An equivalent mutant is replaced by the next in order."""
     ready = queue.Queue()
     for tree in trees:
         ready.put(tree)
@@ -670,7 +670,7 @@ def arguments():
 
 
 def tree_name(folder):
-    """A hash of what the results depend on."""
+    """A hash of all inputs of the results."""
     digest = hashlib.sha256()
     for pattern in ("*.[ch]", "*/*.[ch]", "*/*/*.[ch]", "Makefile"):
         for path in sorted(folder.glob(pattern)):

@@ -3,7 +3,7 @@
 #
 #   shares.sh SCRIPT    runs it once for each CPU, with SHARE="N M", and prints all lines by the numbers that they begin with
 #
-# Exit status 1 when one of them failed.
+# Exit status 1 when any of them failed.
 set -uo pipefail
 
 folder=$(mktemp -d) || exit 1

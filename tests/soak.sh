@@ -7,13 +7,13 @@
 #
 # The emitter runs all the time with times of user space, histogram, full log in files that are rotated, threshold,
 # commands at a breach, trace, snapshot and a key; netem loses, doubles and reorders its packets where the kernel has it.
-# The reflector, with the same, is killed or ended by turns and started again. Every minute a line tells memory,
+# The reflector, with the same, is killed or ended by turns and started again. Every minute a line shows memory,
 # descriptors and threads of both, and the rate; and the accounts of another, short emitter are added up, as are those
 # of each reflector that ended and, in the end, those of the long emitter. The last line is the result, and the exit
 # status 1 if it is bad.
 #
 # Every other short emitter sees its clock set again and again (spike.c): namespaces share CLOCK_REALTIME with the
-# machine, and in a time namespace it cannot be set. The lab sets real ones (lab/test_kernel_stamps.sh).
+# machine, and in a time namespace it cannot be set. The lab sets real clocks (lab/test_kernel_stamps.sh).
 # Text in single quotes is for awk; what link.sh sets is set before it is used.
 # shellcheck disable=SC2015,SC2016,SC2154
 set -uo pipefail

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The rule of the hot path: between send and receive nothing is called that could allocate, lock, print or sleep, but
-# for what is in this list and what the hot path itself has. symbols.sh, after make
+# for this list and the symbols of the hot path itself. symbols.sh, after make
 set -euo pipefail
 shopt -s nullglob
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The table of faults in docs/faults.md: each test that it names exists, and is run by what the table says; and what is
+# The table of faults in docs/faults.md: each named test exists, and is run by the named command; and every
 # wrong in such a table is found. Prints "ok - NAME", "not ok - NAME" and lines that begin with "# ".
 # Text in single quotes is for sed.
 # shellcheck disable=SC2016

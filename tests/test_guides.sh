@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The guides have what they are guides to: each step of config.sh, each setting of it, each page in docs/index.md.
+# The guides cover their subjects: each step of config.sh, each setting of it, each page in docs/index.md.
 set -uo pipefail
 
 cd "$(dirname "$0")/.." || exit 1
@@ -12,14 +12,14 @@ steps() {
 	./config.sh --help | awk '/^Steps:/ { on = 1; next } on { print $1 }'
 }
 
-# What the steps set by name: of the driver's flags, and of what ethtool -C and -K take.
+# Settings of the steps by name: flags of the driver, and parameters of ethtool -C and -K.
 settings() {
 	sed -n "/^readonly driver_flags='/,/'\$/p" config/flags.sh | tr -d "'" | awk 'NF == 3 { print $2 " " $3 }'
 	grep -oE '\b(adaptive|cqe|rx|tx)-[a-z-]+=[a-z0-9]+' config/coalescing.sh | tr '=' ' '
 	sed -n "s/^[^#]*for pattern in//; /'large-receive/,/do\$/p" config/offloads.sh | grep -oE "'[^']+'" | tr -d "'"
 }
 
-# Each in `, alone or with what it is set to.
+# Each in `, alone or with its value.
 missing() {
 	local setting
 

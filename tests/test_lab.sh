@@ -18,7 +18,7 @@ if [ "$(. /etc/os-release && echo "$ID")" != debian ] || [ "$(dpkg --print-archi
 	exit 0
 fi
 work=$(mktemp -d) || exit 1
-# What runs in a process group of its own gets no signal that this script gets.
+# A process in a process group of its own gets no signal that this script gets.
 running=
 trap '[ -z "$running" ] || kill -TERM -- "-$running"; rm -rf "$work"' EXIT
 version=6.0-stand-in
@@ -30,7 +30,7 @@ stand_in() {
 	chmod 755 "$work/bin/$1"
 }
 
-# Each may be the one at which the lab is stopped, or that fails.
+# At each of these steps the lab may be stopped, or fail.
 hangs='if [ "${HANGS:-}" = "${0##*/}" ]; then : >"$WORK/hangs"; sleep 1000; fi; [ "${FAILS:-}" != "${0##*/}" ] || exit 1'
 for tool in gcc aarch64-linux-gnu-gcc modprobe apt-get busybox; do
 	stand_in "$tool" "$hangs"
@@ -71,14 +71,14 @@ new_cache() {
 }
 
 # lab WORD...: "VARIABLE=VALUE" first, then arguments of lab.sh. Its output is in $work/out.
-# A suite that runs in the background may ignore signals, and bash cannot catch what was ignored when it began.
+# A suite that runs in the background may ignore signals, and bash cannot catch signals that were ignored when it began.
 lab() {
 	env --default-signal=INT,QUIT,HUP,TERM PATH="$work/bin:$PATH" WORK="$work" RANT=/bin/true \
 		RANT_LAB_CACHE="$work/cache" XDG_CACHE_HOME="$work/cache" QUICK=1 ARCH= FLAVOUR= \
 		"$@" >"$work/out" 2>&1
 }
 
-# left_over: what a lab leaves behind, apart from what it fetched.
+# left_over: files that a lab leaves behind, without fetched files.
 left_over() {
 	find "$work/cache" -mindepth 1 -maxdepth 1 \( -name 'run*' -o -name 'unpack*' \) -printf 'the folder %f is there\n'
 	# The lock is open in every process of a lab.

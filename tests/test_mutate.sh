@@ -74,7 +74,7 @@ mutate() {
 	python3 -Bc "import sys; sys.path.insert(0, '$work/tree/tests'); import mutate; mutate.SLOW = 2; mutate.main()" --seed "$@" 2>&1
 }
 
-# What all seeds choose together: each change of each statement.
+# The choices of all seeds together: each change of each statement.
 listed() {
 	python3 -Bc "
 import pathlib, sys
@@ -135,7 +135,7 @@ judge 'a change of one statement leaves the mutants of the others' \
 	"$(same "$(grep -v 'int total' <<<"$first" | sort)" "$(mutate 1 --list | grep -v 'int total' | sort)")"
 cp "$work/sum.c" "$work/tree/wire/sum.c"
 
-# ---- What tests notice -------------------------------------------------------------------------------------------------
+# ---- Detection by tests ------------------------------------------------------------------------------------------------
 
 judge 'a test that holds all of it notices each' "$(
 	mutate 1 --count 5 --out "$work/strong" >"$work/log"

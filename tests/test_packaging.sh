@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the packages say beside the source, without making them: tests/packaging does that.
+# Descriptions in the packages against the source, without making them: tests/packaging does that.
 set -uo pipefail
 
 cd "$(dirname "$0")/.." || exit 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# check.sh counts what happened, in a small tree with tests of a few lines each: failures, second runs, skips, an interrupt.
+# check.sh counts the results, in a small tree with tests of a few lines each: failures, second runs, skips, an interrupt.
 # Text in single quotes is for the scripts that are written here.
 # shellcheck disable=SC2016
 set -uo pipefail
@@ -168,7 +168,7 @@ interrupted_at_its_end() {
 	! ip netns list | grep -e "-$pid\>" || echo 'are still there'
 }
 
-# A test by a name that its file has not: what holds the kernel's stamps for all tests may not have begun when it is to end.
+# A test by a name that is not in its file: the holder of the kernel's stamps for all tests may not have begun when it is to end.
 nothing_to_do() {
 	local i
 

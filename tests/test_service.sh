@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The unit of the standing reflector, as it is installed: what systemd says of it. After make. Prints "ok - NAME" and "not ok - NAME".
+# The unit of the standing reflector, as it is installed: findings of systemd. After make. Prints "ok - NAME" and "not ok - NAME".
 set -uo pipefail
 
 cd "$(dirname "$0")/.." || exit 1
@@ -20,7 +20,7 @@ installed=$work/root/opt/of/rant/lib/systemd/system/rant-reflect@.service
 judge 'the program that was installed is started' "$(grep -qx 'ExecStart=/opt/of/rant/bin/rant -i %I .*' "$installed" || cat "$installed" "$work/make")"
 judge 'it tells every hour, whatever its options' "$(grep -q '^ExecStart=.* --summary-every 1h .RANT_OPTIONS$' "$installed" || cat "$installed")"
 
-# An instance, whose program is there. What it says of other units of this machine is not about ours.
+# An instance, whose program is there. Findings about other units of this machine do not count.
 sed "s|^ExecStart=/opt|ExecStart=$work/root/opt|" "$installed" >"$work/rant-reflect@eth0.service"
 judge 'systemd-analyze verify finds nothing' "$(systemd-analyze verify --man=no --recursive-errors=no "$work/rant-reflect@eth0.service" 2>&1 |
 	grep 'rant-reflect'; [ "${PIPESTATUS[0]}" -eq 0 ] || echo 'its exit status is not 0')"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# bench/sweep.sh: the line of a rate from a report, the knee from such lines, and what it refuses; nothing is measured.
+# bench/sweep.sh: the line of a rate from a report, the knee from such lines, and refused arguments; nothing is measured.
 # Prints "ok - NAME", "not ok - NAME" and lines that begin with "# ". Exit status 1 when anything failed.
 # Text in single quotes is for the inner shell.
 # shellcheck disable=SC2016

@@ -2,20 +2,20 @@
 /*
  * The yardstick of `make bench`: a bare emitter and reflector with the system calls per round trip of rant and nothing
  * else. But for one kind no clock is read; no packet is looked at, nothing is recorded but a count. A timer's signal
- * ends the emitter, two seconds of silence the reflector. What comes out is the rate that the kernel allows.
+ * ends the emitter, two seconds of silence the reflector. The result is the rate that the kernel allows.
  *
  *   kernel   emitter: send, recvmsg until the reply is there, recvmsg of the error queue until the stamp is there;
  *            reflector: recvmsg, sendmsg, error queue. Options, control messages and their order are those of rant.
  * messages the same without stamps: with the control messages that a reflector needs, no error queue. Between this and
  * user
- *            lies what they cost.
+ *            lies their cost.
  * stamp user-space times as STAMP has them, and nothing more: four readings of the clock, two of them in the reply with
  * the TTL
- * of the request, which takes a control message; as many octets as rant's probe. Between this and user lies what STAMP
+ * of the request, which takes a control message; as many octets as rant's probe. The difference from this to user is the cost of
  * costs.
  *   user     no stamps and no control messages: send and recv, recvfrom and sendto.
  *
- * A reflector connects its socket to the first sender once it has answered it, if it is told to. Then the kernel looks
+ * A reflector connects its socket to the first sender after its first answer, if asked to. Then the kernel looks
  * up neither route nor address for a reply, as long as no control message goes with it: the id of its stamp is counted
  * then. Only the TTL is asked for, for the local address is known.
  *
@@ -146,7 +146,7 @@ static void open_end(bool emitter, const char *interface, const char *address, i
 	}
 }
 
-/* The port stays: what is bound to no address gets that of the route. What the peer has sent meanwhile is in the
+/* The port stays: a socket without a bound address gets that of the route. Packets from the peer meanwhile are in the
  * queue. */
 static void connect_to_peer(void)
 {
@@ -158,7 +158,7 @@ static void connect_to_peer(void)
 	end.id_by_message = false;
 }
 
-/* ---- What the loops had of their CPU ----------------------------------------------------------------------------- */
+/* ---- CPU time of the loops --------------------------------------------------------------------------------------- */
 
 static struct share {
 	double at_s;

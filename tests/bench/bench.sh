@@ -138,8 +138,8 @@ run_unlogged() {
 	run_rant kernel "$@"
 }
 
-# One program with its log. That of the other one's would be written on the same two CPUs, each of which has a loop that never sleeps, and
-# take as much from this one.
+# One program with its log. The log of the other end would be written on the same two CPUs, each of which has a loop that never sleeps,
+# and take as much from this end.
 run_logged() {
 	local logged_there=''
 
@@ -159,7 +159,7 @@ run_full() {
 	run_rant kernel -s
 }
 
-# These never sleep and have no other thread: what they waited for their CPUs others had.
+# These never sleep and have no other thread: while they waited for their CPUs, others had them.
 run_bare() {
 	local kind=${1%-connected} waited of
 
@@ -172,7 +172,7 @@ run_bare() {
 	done < <(grep -h '^Waited: ' "$work/e.out" "$work/r.out")
 }
 
-# It tells half of each round trip unless asked for all of it. Of its time it leaves out 0.4 s at the start, and the end.
+# It reports half of each round trip unless asked for all of it. It leaves out 0.4 s at the start, and the end.
 run_sockperf() {
 	start_reflector sockperf server -i "$ip_r" --port "$port" "$@"
 	start_emitter sockperf ping-pong -i "$ip_r" --port "$port" -t $((seconds + 1)) -m "$payload" --mps=max \
@@ -213,7 +213,7 @@ run_irtt() {
 	stop_reflector
 }
 
-# As fast as it can send, each message answered; most of what it sends may be dropped on the way.
+# As fast as it can send, each message answered; most of its messages may be dropped on the way.
 run_sockperf_load() {
 	start_reflector sockperf server -i "$ip_r" --port "$port" --nonblocked
 	start_emitter sockperf under-load -i "$ip_r" --port "$port" -t $((seconds + 1)) -m "$payload_flood" --mps=max --reply-every=1 \
@@ -247,12 +247,12 @@ run_subject() {
 	esac
 }
 
-# Prints what a report tells of round trips: per second, 50th and 99.9th percentile and average in us, and the wire duty:
-# what all of them took, of the duration. "-": not reported. rant counts its rate up to the last reply but one look at the clock:
-# where it had no CPU at the end, the whole duration is what counts. The report prints it in units of 0.01 s.
+# Prints the round trips of a report: per second, 50th and 99.9th percentile and average in us, and the wire duty:
+# the share of the duration that they took together. "-": not reported. rant counts its rate up to the last reply but one look at the clock:
+# if it had no CPU at the end, the whole duration counts. The report prints it in units of 0.01 s.
 figures_of() {
 	awk '
-		# Of irtt: a number with its unit behind it.
+		# A number of irtt with its unit behind it.
 		function in_us(text) {
 			return text * (text ~ /ns$/ ? 1e-3 : text ~ /ms$/ ? 1e3 : text ~ /[0-9]s$/ ? 1e6 : 1)
 		}
@@ -425,7 +425,7 @@ choose_pairs() {
 	fi
 }
 
-# What rant's probe takes, with these options: sockperf's gets as many octets.
+# The length of rant's probe with these options: sockperf's gets as many octets.
 measure_payload() {
 	local sent
 
@@ -481,7 +481,7 @@ measure_rates() {
 	say 'control is %s once more.\n\n' "$control"
 }
 
-# Of those that tell. rant-user and sockperf read the clock before the send and after the receive.
+# The programs that report it. rant-user and sockperf read the clock before the send and after the receive.
 write_round_trips() {
 	local subject kind
 
@@ -675,7 +675,7 @@ log_rate() {
 	say '\n'
 }
 
-# Of the program given, which is at both ends.
+# The given program at both ends.
 instructions() {
 	local rant=$1 n=3000 count=() i
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Fills the ring of a log and times how it is emptied into a file, which is what goes on beside a run. Linked with the
- * rooms. */
+/* Fills the ring of a log and times its writing into a file, as beside a run. Linked with the
+ * sources. */
 #include "histogram.h"
 #include "host/process/memory.h"
 #include "measure/exchange.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Like real ones: nine digits that change from record to record. */
+/* Like real sequence numbers: nine digits that change from record to record. */
 static void fill(struct log *l, uint64_t records)
 {
 	int64_t now_ns = clock_read_ns(CLOCK_REALTIME);

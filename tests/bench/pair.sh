@@ -89,7 +89,7 @@ make_network() {
 
 # ---- A run --------------------------------------------------------------------------------------------------------------
 
-# By process id, so that only what was started here is ever ended. taskset and ip replace themselves by the command.
+# By process id, so that only processes started here are ever ended. taskset and ip replace themselves by the command.
 start_emitter() {
 	ip netns exec "$ns_e" taskset -c "$cpu_e" "$@" >"$work/$slot.out" 2>"$work/$slot.err" &
 	pid_e=$!
@@ -117,7 +117,7 @@ stop_reflector() {
 	pid_r=''
 }
 
-# 3 is rant's own doubt in its numbers. Where a run may be repeated, one that failed tells no rate.
+# 3 is rant's own doubt in its numbers. Where a run may be repeated, a failed run has no rate.
 wait_for_emitter() {
 	local status=0
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# Was the machine quiet while bench.sh measured? Three things are looked at: what other tasks and the host of a virtual
+# Was the machine quiet while bench.sh measured? Three things are looked at: the CPU time of other tasks and of the host of a virtual
 # machine had of the two CPUs, how far a bare loop was from itself, and whether rant called a run void. For bench.sh alone.
 
 most_for_others=2  # % of both CPUs
@@ -30,7 +30,7 @@ look_at_machine() {
 		END { print stolen + 0, all + 0 }' /proc/stat >"$work/ticks-$1"
 }
 
-# The three names that had most, with seconds. Of what came and went in between its parent is named.
+# The three names that had most, with seconds. For processes that began and ended in between, their parent is named.
 busiest() {
 	awk -v tick="$(getconf CLK_TCK)" 'NR == FNR { had[$1, $2] = $3; next }
 		{ got[$2] += $3 - had[$1, $2] }
@@ -59,8 +59,8 @@ judge_shares() {
 	fi
 }
 
-# Sets self and, if it is too far from 1, a reason: what is left out of the interval of its median is no chance. How wide that is each
-# row tells of itself. Before the end of a first turn there is none.
+# Sets self and, if it is too far from 1, a reason: the part outside of the interval of its median is not chance. The width of that is
+# in each row itself. Before the end of a first turn there is none.
 judge_control() {
 	self='no bare loop ran beside itself'
 	[[ ${figures[rate/$control:control/control]:-} && ${figures[rate/$control:control/$control]:-} ]] || return 0
@@ -73,7 +73,7 @@ judge_control() {
 	fi
 }
 
-# Sets busy (empty: no) and busy_line, which names the reasons. The load average is of the minutes before, and only told.
+# Sets busy (empty: no) and busy_line, which names the reasons. The load average is of the minutes before, and only printed.
 judge_machine() {
 	local reasons=() shares self
 

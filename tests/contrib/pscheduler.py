@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Calls the methods of contrib/pscheduler as pScheduler does, and holds what they answer to its rules. Prints a line for each fault. Of
+"""Calls the methods of contrib/pscheduler as pScheduler does, and checks their answers against its rules. Prints a line for each fault. From
 perfsonar/pscheduler: the methods by pscheduler-docs plugin-development/00-plugin-basics.md (137100c), the result by
 pscheduler-test-latency/latency/result-jsonschema.json (6b1caa8).
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds what rant_results loads to what the JSON of the same run states. Prints a line for each fault. Run in a clean environment.
+"""Compares results of rant_results with the JSON of the same run. Prints a line for each fault. Run in a clean environment.
 
   results.py FOLDER      with run.json, run.jsonl and run.log of one run, run.csv and run.npy of other runs, and the version in VERSION
 """

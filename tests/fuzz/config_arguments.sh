@@ -36,7 +36,7 @@ trap 'exit 143' TERM HUP
 # shellcheck source=tests/unit/config/machine.sh
 . "$tree/tests/unit/config/machine.sh"
 
-# ---- What is made up -------------------------------------------------------------------------------------------------
+# ---- Random input ----------------------------------------------------------------------------------------------------
 
 options=(--ip --remote-ip --remote-mac --cpu --irq-cpu --busy-poll --ptp-source --ptp-sync-to --irq-prio --ksoftirqd-prio
 	--only --skip)
@@ -109,7 +109,7 @@ value_for() {
 	esac
 }
 
-# Leaves a list in $arguments: words at random, or one that is right, with changes. --dry-run comes first, where it is
+# Leaves a list in $arguments: random words, or a valid list with changes. --dry-run comes first, where it is
 # the value of no option.
 make_arguments() {
 	local i at
@@ -130,7 +130,7 @@ make_arguments() {
 	arguments=(--dry-run "${arguments[@]}")
 }
 
-# ---- What must hold --------------------------------------------------------------------------------------------------
+# ---- Conditions ------------------------------------------------------------------------------------------------------
 
 make_root() {
 	command -p mkdir -p "$CONFIG_ROOT" "$work/here"
@@ -163,7 +163,7 @@ asks_for_help() {
 	echo no
 }
 
-# What it prints has no control characters but the ends of its lines.
+# Its output has no control characters but the ends of its lines.
 check_text() {
 	local text lines
 

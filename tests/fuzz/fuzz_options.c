@@ -23,7 +23,7 @@ struct line {
 	char *argv[ARGS_MAX + 3]; /* rant, at most one more, NULL */
 };
 
-/* Each argument in memory of its own, so that what is read behind its end is seen. */
+/* Each argument in memory of its own, so that a read behind its end is detected. */
 static struct line line_of(const uint8_t *data, size_t bytes)
 {
 	struct line l = { 1, { (char *)"rant" } };
@@ -60,15 +60,15 @@ static void parse(struct line l, struct outcome *out)
 	INSIST(caught);
 	memset(&out->o, 0xa5, sizeof(out->o));
 	out->said[0] = '\0';
-	stderr = caught; /* in glibc it is a variable; what the sanitizers and libFuzzer say goes its own way */
+	stderr = caught; /* in glibc it is a variable; output of the sanitizers and libFuzzer goes its own way */
 	out->error = options_parse(&out->o, l.argc, l.argv);
 	stderr = before;
 	INSIST(!fclose(caught));
 }
 
-/* ---- What must hold ---------------------------------------------------------------------------------------------- */
+/* ---- Conditions -------------------------------------------------------------------------------------------------- */
 
-/* What is behind the line. */
+/* The text behind the line. */
 static const char *check_line(const char *line)
 {
 	const size_t end = strcspn(line, "\n");
@@ -169,7 +169,7 @@ static void check_taken(const struct line *l, const struct outcome *out)
 	INSIST(o->role == ROLE_REFLECT || !(o->once || o->no_tx_stamps || o->allow.prefixes));
 }
 
-/* Who asks for help first gets it, whatever follows. */
+/* A request for help that comes first is answered, whatever follows. */
 static void check_help(struct line l)
 {
 	struct outcome out;

@@ -22,7 +22,7 @@ struct hmac {
 	uint64_t start;
 };
 
-#define PASS 0x4a /* what begins with this is taken for right, but is never made */
+#define PASS 0x4a /* an HMAC that begins with this is accepted, but is never made */
 static bool strict; /* not even that */
 
 static uint64_t mix(uint64_t sum, const uint8_t *p, size_t bytes)
@@ -52,7 +52,7 @@ bool hmac_verify(const struct hmac *h, const void *first, size_t first_bytes, co
 	return (expected[0] == PASS && !strict) || !memcmp(right, expected, sizeof(right));
 }
 
-/* ---- What must hold ---------------------------------------------------------------------------------------------- */
+/* ---- Conditions -------------------------------------------------------------------------------------------------- */
 
 /* Offsets in the two kinds of packet, from the RFC's figures. */
 static const struct kind {
@@ -140,7 +140,7 @@ static void check_answer(const struct kind *k, const struct hmac *key, const uin
 	bool malformed;
 
 	INSIST(packet_reply(packet, bytes, key, &a, &malformed) == whole);
-	strict = true; /* what is made here is right */
+	strict = true; /* HMACs made here are right */
 	INSIST(!memcmp(packet + k->sender_seq, request, 4));
 	INSIST(!memcmp(packet + k->sender_t1, request + k->t1, 8));
 	INSIST(!memcmp(packet + k->sender_estimate, request + k->estimate, 2));
@@ -209,7 +209,7 @@ static void check_as_reply(const struct hmac *key, const uint8_t *data, size_t b
 	free(packet);
 }
 
-/* As the PTP message around a packet, at either end: no more is told to be in it than came, and what is sent stays
+/* As the PTP message around a packet, at either end: its length is at most the received one, and the sent message stays
  * ours. */
 static void check_encapsulation(const uint8_t *data, size_t bytes, bool reflects)
 {
@@ -225,7 +225,7 @@ static void check_encapsulation(const uint8_t *data, size_t bytes, bool reflects
 	INSIST(inside || e.sent[ENCAPSULATION_AT_TYPE] == PTP_DELAY_REQ);
 }
 
-/* As what comes back of an echo, header and all: what is taken is the probe that was sent, and answers it. */
+/* As the reply to an echo, header and all: an accepted reply has the probe that was sent, and answers it. */
 static void check_echo(const uint8_t *data, size_t bytes, uint8_t choice)
 {
 	static const uint8_t id[2] = { 0, 0 };
@@ -239,7 +239,7 @@ static void check_echo(const uint8_t *data, size_t bytes, uint8_t choice)
 
 	echo_prepare(&e, choice & 1, id, 64, before, choice & 2);
 	memcpy(e.received, data, bytes < header ? bytes : header);
-	/* What a fuzzer cannot know: the number and T1. */
+	/* Fields that a fuzzer cannot know: the number and T1. */
 	memcpy(probe, packet, 12);
 	echo_seal(&e, probe, sizeof(probe));
 	inside = echo_open(&e, packet, bytes);

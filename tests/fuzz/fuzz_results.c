@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Anything at all as what a run has left, for libFuzzer (make fuzz); tests/unit/test_fuzz_results.c runs the kept
- * inputs and changes of them in every check. The first octet says what is done with it: --report, --compare with
+ * inputs and changes of them in every check. The first octet selects the command: --report, --compare with
  * another file of the same contents, or --report of two files, which an octet of 0xff parts, with all that can be made
- * of them. It holds that nothing crashes, and that what is refused is one line.
+ * of them. It must not crash, and a refusal must be one line.
  */
 #include "options.h"
 #include "report/text/status.h"

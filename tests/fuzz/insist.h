@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What must hold, in a fuzzer: also where assert() is compiled out. */
+/* Conditions in a fuzzer: checked also where assert() is compiled out. */
 #ifndef INSIST_H
 #define INSIST_H
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """
-Running programs in the two namespaces that interop.sh has made, and judging what they print. This process is in the
+Running programs in the two namespaces that interop.sh has made, and judging their output. This process is in the
 emitters' one.
 """
 import os

@@ -5,7 +5,7 @@ Reflectors of other makes, as the RFCs allow them to be. They take their times w
 
     reflectors.py KIND ADDRESS FILE [KEY]     until SIGTERM; KEY: hexadecimal, of the authenticated mode
 
-Writes one line of JSON for each request to FILE at the end: what came, and what was told of it.
+Writes one line of JSON for each request to FILE at the end: the request, and the reported values.
 """
 import json
 import random

@@ -68,7 +68,7 @@ slow() {
 	[ -n "${QUICK:-}" ] || SLOW=1 "$@"
 }
 
-# quick COMMAND...: not in what the quick tests leave out.
+# quick COMMAND...: only in the quick tests.
 quick() {
 	[ -n "${REST:-}" ] || "$@"
 }
@@ -185,17 +185,17 @@ has_port() {
 	is_gone "$1" || [[ $(<"/proc/${pid[$1]}/net/udp") == *:035E\ * ]] # 862
 }
 
-# row NAME ROW: a count of its report; 0 where that folds what is 0.
+# row NAME ROW: a count of its report; 0 where that folds counts of 0.
 row() {
 	awk -F ' *:  ' -v row="  $2" '$1 == row { print $2 + 0; found = 1; exit } /^  all others 0$/ { folded = 1 }
 		END { if (!found && folded) print 0; exit !found && !folded }' "$work/$1.out" || echo -1
 }
 
-expect() { # LEFT OP RIGHT, of test(1), and what it is
+expect() { # LEFT OP RIGHT, of test(1), and its name
 	test "$1" "$2" "$3" 2>/dev/null || complain "$4: $1 $2 $3 is not so"
 }
 
-# A measurement is void (3) where more time went into what was lost than into all the rest, which depends on the machine.
+# A measurement is void (3) where losses took more time than all the rest, which depends on the machine.
 expect_status() {
 	local have=${status[$1]}
 

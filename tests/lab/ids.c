@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which of the packets that the kernel refuses has it counted? And what it says of that.
+ * Which of the refused packets does the kernel count? And its report of that.
  *
  * ids hold COUNT COMMAND... runs the command in a control group; for each line on stdin its next COUNT packets are
  * refused (EPERM)
