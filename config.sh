@@ -4,7 +4,7 @@
 # Prepares a network interface and two CPUs for a latency measurement, and takes everything back: config.sh --help.
 #
 # Each step reads what is, and hands what it wants to settle(): what, the value now, the value wanted, the command that
-# makes the change ($change) and the one that takes it back ($back). By mode, settle() prints, compares or makes it, so
+# makes the change ($change) and another that takes it back ($back). By mode, settle() prints, compares or makes it, so
 # that the plan, the change and the verification cannot differ. The command that takes it back is saved before
 # the change is made, and can be repeated: whenever this script ends, by SIGKILL too, --undo finds what it needs.
 #

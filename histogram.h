@@ -15,7 +15,7 @@ struct histogram {
 	int64_t limit_ns; /* first value that overflows into the log-linear buckets */
 	int64_t most_ns; /* larger values count in the last bucket */
 	uint32_t buckets; /* below the limit */
-	uint32_t log_buckets; /* log-linear ones, which follow those below the limit */
+	uint32_t log_buckets; /* log-linear buckets, which follow those below the limit */
 	uint32_t log_first; /* position of the first of them in the series that begins at 0 ns */
 	uint8_t *low; /* for each bucket its count modulo 256, the only octet that most samples write */
 	uint32_t *carry; /* for each bucket its count / 256: 2^40 samples a bucket take more than a month */
@@ -69,7 +69,7 @@ void histogram_keep(struct histogram *h, int64_t value_ns);
 void histogram_finish(struct histogram *h);
 
 /*
- * For another thread than the one that adds, which is never held up: a copy of the current state, in `memory`, which
+ * For a thread beside the adding thread, which is never held up: a copy of the current state, in `memory`, which
  * the caller owns, of histogram_bytes() and aligned for uint64_t. A sample that is added meanwhile is in the copy or
  * not; minimum, maximum, mean and deviation belong to one moment. The copy keeps no sample to the nanosecond. It ends
  * after a fixed number of attempts. False: too many samples were added during the copy, or the other thread was stopped

@@ -9,7 +9,7 @@
 # Of the route or nexthop object that was read last:
 fib_key=''     # what there is only one of: "route 4 10.0.0.0/8 table 7 metric 5"
 fib_words=()   # what "ip route replace" or "ip nexthop replace" takes
-fib_devices='' # the interfaces it goes over, and the one that has its source address
+fib_devices='' # the interfaces it goes over, and the interface that has its source address
 fib_origin=''  # who made it
 fib_source=''  # its source address
 fib_needs=''   # what it cannot be without: via, a route to the gateway; nhid, a nexthop object

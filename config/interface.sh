@@ -5,8 +5,8 @@
 
 readonly names='^[A-Za-z0-9][A-Za-z0-9_.@-]{0,14}$'
 present=true # false: it is gone, and what was set on it
-space='' # the name of its namespace as it will be; empty: this one
-here=''  # the one it is in
+space='' # the name of its namespace as it will be; empty: the current namespace
+here=''  # its current namespace
 declare -a line=()
 driver='' bus='' device='' pci='' mac='' phc=''
 
@@ -34,7 +34,7 @@ at() {
 	"${line[@]}"
 }
 
-# /proc/sys/net shows the namespace of its reader, and /sys/class/net the one in which /sys was mounted. "ip netns exec"
+# /proc/sys/net shows the namespace of its reader, and /sys/class/net the namespace in which /sys was mounted. "ip netns exec"
 # does what both need.
 net_get() {
 	if [ -z "$here" ]; then

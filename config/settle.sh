@@ -11,7 +11,7 @@ key='' # under which it is saved, if not by what it is called
 only_remember='' # not empty: what takes a change back is saved, and the change is left to somebody else
 
 # settle WHAT NOW WANTED READER...: one setting. READER reads it anew, into $value. $change is the command that makes
-# the change, $back the one that takes it back: not saved if it is empty.
+# the change, $back its reverse: not saved if it is empty.
 settle() {
 	local what=$1 now=$2 wanted=$3
 

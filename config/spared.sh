@@ -106,7 +106,7 @@ mentioned() {
 	return 1
 }
 
-# A later run that moves the interface, or sets its addresses, would lose what was added since the first one.
+# A later run that moves the interface, or sets its addresses, would lose the additions since the first run.
 check_unchanged() {
 	local text
 

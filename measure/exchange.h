@@ -201,7 +201,7 @@ static inline void exchange_note_poll(struct exchange *x)
 	x->last_gap_ticks = x->polled_ticks - before_ticks;
 }
 
-/* Hot. An exchange begins: the gaps until here were between exchanges, the last one only with with_last. */
+/* Hot. An exchange begins: the gaps until here were between exchanges, the last gap only with with_last. */
 static inline void exchange_begin_gaps(struct exchange *x, bool with_last)
 {
 	const bool last = with_last && x->last_gap_ticks > x->longest_gap_ticks;

@@ -221,7 +221,7 @@ static void take_answer(struct exchange *x, struct flight *f)
 	else
 		x->emit.highest_answered = seq;
 	probe_note_answer(x, f);
-	/* epoll(7), not polls of this one, shows which of several sockets is empty. */
+	/* epoll(7), and no poll of this socket, shows which of several sockets is empty. */
 	if (x->port)
 		f->sample.poll_gap_ns = 0;
 	exchange_end_gaps(x, seq);

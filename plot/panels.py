@@ -315,7 +315,7 @@ def percentiles(runs, place):
 
 
 def why_no_way(figure):
-    """Reason for which a one-way curve is left out, or None."""
+    """Reason for leaving a one-way curve out, or None."""
     why = why_no_curve(figure)
     if why or figure.within_ns is None:
         return why

@@ -4,7 +4,7 @@
  * 2.5). A lost probe has no IPDV, neither with the probe before it nor with the probe after it.
  *
  * In the IPDV of one direction the offset of the two clocks cancels out, as far as their frequencies are equal, so
- * it is known even if the one-way delay is not.
+ * it is known even if one-way delays are not.
  */
 #ifndef RESULT_IPDV_H
 #define RESULT_IPDV_H

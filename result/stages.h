@@ -45,7 +45,7 @@ static inline bool stages_value(const struct stage *stage, const struct sample *
 
 /* Divides a receive stage, from a timestamp on the wire to user space: for at most *unpolled_ns the program did not poll
  * the socket; in the rest, *late_ns, it polled and the socket was empty, so the packet was late. False: the stage is not
- * one of these, or the poll gap of that host is not known. */
+ * another, or the poll gap of that host is not known. */
 bool stages_split(const struct stage *stage, enum role role, const struct sample *s, int64_t *unpolled_ns,
 		  int64_t *late_ns);
 

@@ -11,7 +11,7 @@
 #define TLV_RANT_BYTES 20
 #define TLV_FOLLOW_UPS 241
 #define TLV_RECEIPT 242
-#define TLV_RECEIPT_BYTES 8 /* of this version; a later one may append fields, which this one clears */
+#define TLV_RECEIPT_BYTES 8 /* of this version; a later version may append fields, which are cleared here */
 #define TLV_RECEIPT_MOST_BYTES 64
 #define TLV_RANT_MAGIC "RANT" /* the Value begins with it; else the TLV belongs to another experiment */
 #define TLV_RANT_MAGIC_BYTES 4

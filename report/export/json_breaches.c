@@ -46,7 +46,7 @@ static void put_gaps(struct json *j, const struct gaps *g)
 	json_end(j);
 }
 
-/* null: not known, or not one of these. */
+/* null: not known, or neither. */
 static void put_cause(struct json *j, enum poll_cause cause)
 {
 	static const char *const causes[] = { [POLL_CAUSE_THREAD] = "not_polling", [POLL_CAUSE_PACKET] = "packet_late" };

@@ -105,7 +105,7 @@ static const struct {
 	{ "answered", "Probes with a reply within --timeout." },
 	{ "late", "Replies after --timeout." },
 	{ "duplicate", "Packets received again." },
-	{ "reordered", "Packets received after one that was sent later." },
+	{ "reordered", "Packets received after a packet that was sent later." },
 	{ "foreign", "Packets that do not belong to the measurement." },
 	{ "malformed", "Packets that cannot be read." },
 	{ "unverified", "Packets without a valid HMAC, with --key." },

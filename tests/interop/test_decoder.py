@@ -61,7 +61,7 @@ class Capture:
 
 
 def shown_ns(text):
-    """A time as tshark shows it: 4.0 as `Nov 21, 2026 06:32:44.493516469 UTC`, later ones as ISO 8601 has it."""
+    """A time as tshark shows it: 4.0 as `Nov 21, 2026 06:32:44.493516469 UTC`, later versions as ISO 8601 has it."""
     date, rest = re.fullmatch(r"(.*\d\d:\d\d:\d\d)\.(\d{9})(?: UTC|Z|\+0000)?", text).groups()
     for form in ("%b %d, %Y %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S"):
         try:

@@ -191,7 +191,7 @@ unpack() {
 		return
 	fi
 	echo "# fetching ${wanted[*]:-nothing}"
-	rm -rf "$new" # of a lab that was killed; this one has the lock
+	rm -rf "$new" # of a lab that was killed; this lab has the lock
 	mkdir -p "$new/debs" "$new/files"
 	[ ${#wanted[@]} -eq 0 ] || (cd "$new/debs" && apt_own apt-get -qq download "${wanted[@]}")
 	find "$new/debs" -name '*.deb' -exec dpkg -x {} "$new/files" \;

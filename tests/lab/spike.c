@@ -59,7 +59,7 @@ static struct {
 	char *page, *page_end;
 	size_t page_bytes;
 	long set_s; /* CLOCK_REALTIME is ahead by so much, */
-	int timer_fd, set_unreported; /* which this one does not know yet */
+	int timer_fd, set_unreported; /* which is not defined yet here */
 	int raw_fd;
 	struct sockaddr_ll strange;
 } fault;
@@ -169,7 +169,7 @@ static void give_back(void *page)
 }
 
 /* The filter of the measuring thread lets no page be given back: there are pages enough that were never there. They are
- * shared ones, which the kernel does not make one with what is mapped beside them. */
+ * shared mappings, which the kernel does not merge with the mappings beside them. */
 static void begin_to_lock(void)
 {
 	const size_t bytes = 1UL << 30;

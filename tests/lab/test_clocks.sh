@@ -59,7 +59,7 @@ expect_placed() {
 	expect "$(grep -c 'within +-0 ns' "$work/e.out")" -eq 0 'bounds of nothing'
 }
 
-# expect_step SIZE: one of them is told, and it is that.
+# expect_step SIZE: exactly one step is reported, with this size.
 expect_step() {
 	awk -v truth="$1" '/^  Step of the NIC clock by/ {
 			size = $7 + 0; bound = $9; gsub(/[^0-9]/, "", bound)

@@ -170,7 +170,7 @@ slow blamed 'spike_every=150 spike_ns=400000000 spike_stage=2' '' 'Remote app-to
 
 # ---- Several emitters, several reflectors ----------------------------------------------------------------------------
 
-# The first one to end leaves the NIC to the other.
+# The program that ends first leaves the NIC to the other.
 several_emitters() {
 	wanted "$1" || return 0
 	begin "$family: $1"

@@ -50,7 +50,7 @@ gone_out() {
 	echo $(($(sent_by "$1") - before[$1]))
 }
 
-# The probe after the last one may be among them, and an answer that was slow, for the machine is busy, is not.
+# The probe after the last may be among them, and a slow answer, for the machine is busy, is not.
 expect_lost() {
 	expect $(($(row e Sent) - $(row e Received))) -eq "$1" 'sent and not answered, against dropped by netem'
 	expect $(($(row e Lost) - $(row e Late))) -le "$1" 'lost, not late'

@@ -97,7 +97,7 @@ no_fault() {
 		'r["Duplicated stamps"] == r["Reordered"] == r["Duplicate"] == 0'
 }
 
-# Of the last reply to the one that ends first, too, while the other goes on.
+# Also T3 of the last reply to the emitter that ends first, while the other goes on.
 stamps_twice() {
 	FIRST='--count 3000' two 'T3 twice' 'directions=2 tx_stamp_twice_every=1' '' "$C 1000" "$WHOLE" "$NO_STRANGER" \
 		'r["Duplicated stamps"] == b.tx_stamp_twice == r["Sent"] == 4002'
@@ -204,7 +204,7 @@ limit_lanes() { # N
 	told_of_lanes="^rant[^:]*: only $1 busy sessions can have a socket of their own, not 8 \\(Too many open files\\)"
 }
 
-# The other session gets it when the first one has ended for so long, which on a slow machine it may have.
+# The other session gets it when the first has ended for so long, which on a slow machine it may have.
 limit_lanes 1
 suffix='one socket for two sessions: ' expected=('1 <= r["Peer sockets"] <= 2' 'r["No peer socket"] > 0')
 stamps_twice

@@ -74,7 +74,7 @@ run 'the reflector, -100 us within a response' '' '' "step_in $IN_RESPONSE -1000
 	'len(flagged("stepped")) == stamps["Remote step"]' 'says(r"jumped by -(99|100)\d{3} ns")' 'says("The reflector reports that its clock was set")'
 slow run 'the reflector, 1 s within a response' '' '' "step_in $IN_RESPONSE 1000000000" "$JUMPED" "$LEFT_OUT" "$NOT_AT"
 # Where the guest stops for some 10 ms between two exchanges the clocks may have parted by as much: then the step is not seen, or the exchanges
-# after it agree with those before, and the one in between is told as stamps that contradict the others.
+# after it agree with those before, and the stamp in between is reported as contradicting the others.
 slow run 'the reflector, -15 us within a response' '' '' "step_in $IN_RESPONSE -15000" \
 	"hidden or $JUMPED or verdict('doubtful: .*the reflector.s stamps contradict each other \(')" "hidden or $LEFT_OUT" "$NOT_AT"
 slow run 'the reflector, -100 us between exchanges' '' '' "step_in $BEFORE_T2 -100000" "$JUMPED" "$LEFT_OUT"

@@ -38,7 +38,7 @@ set_spike() { # STAGE EVERY NS, as simnic has them
 	echo "$2" >"$parameters/spike_every"
 }
 
-# The spike ends each run; a time ends only one that has none.
+# The spike ends each run; the duration ends only a run without a spike.
 R="-i sim1 --stamp hardware --duration 150 -s -t 150000 -S --save-trace $work/saved"
 E="-i sim0 -a ${address[b]} --stamp hardware --timeout 1000"
 

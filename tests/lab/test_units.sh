@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab: arm64
 #
-# Unit tests, cross-built, on the kernel of their architecture. The quick ones are those that qemu-user cannot carry: the table in
+# Unit tests, cross-built, on the kernel of their architecture. Quick are those that qemu-user cannot run: the table in
 # tests/cross.sh.
 #
 #   ONLY=REGEX  only the tests whose name matches

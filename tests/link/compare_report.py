@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A report beside one that was read and found good.
+"""A report compared with a report that was read and found good.
 
     compare_report.py GOOD REPORT
 

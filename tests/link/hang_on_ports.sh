@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# For the tests of config.sh, which source it: what a host may have set up on two ports, and loses when one of them leaves.
+# For the tests of config.sh, which source it: settings of a host on two ports, which are lost when a port leaves.
 
 # hang_on_ports A B: both are up and have the network 10.98.77.0/24.
 hang_on_ports() {

@@ -399,7 +399,7 @@ static void pass_barrier(int barrier, uint32_t seq)
 	sample_queue.sent++;
 	sample_queue.good++;
 	if (!take_answer(barrier, probe, sizeof(probe), ANSWER_LIMIT_MS))
-		errx(1, "the reflector does not answer a good probe before or after the bad ones");
+		errx(1, "the reflector does not answer a good probe before or after the bad probes");
 }
 
 static void emit(const struct emit_mode *m)

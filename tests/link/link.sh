@@ -624,4 +624,4 @@ KERNEL='\(CLOCK_REALTIME, read by the kernel\)' USER='\(CLOCK_REALTIME, read by 
 hold_stamps() {
 	GUARD_S=600 start hold e "$hostile" hold stamps "$ip_e" --for 600
 }
-[ "${0##*/}" = namespace_pair.sh ] || hold_stamps # that one begins with a test of the first packet
+[ "${0##*/}" = namespace_pair.sh ] || hold_stamps # that socket begins with a test of the first packet

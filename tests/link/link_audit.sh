@@ -95,7 +95,7 @@ columns() {
 
 # whole_log FILE: a log in text or csv, finished or not: begun by its header, of whole lines, and no sequence number twice
 # or out of order. Sets `log_has` to its records, those that its notes say are left out, those that are missing before the
-# last one and no note tells of, and the last one's number.
+# last record and no note reports, and the number of the last record.
 whole_log() {
 	local line
 

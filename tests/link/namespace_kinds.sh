@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # The report of each kind of run, compared with a report of its kind in tests/reports: the complete report, and the brief one of the same
-# command in tests/reports/brief. A change of the report changes those too: KEEP=DIRECTORY saves the reports of this run there, the brief ones in
+# command in tests/reports/brief. A change of the report changes those too: KEEP=DIRECTORY saves the reports of this run there, brief reports in
 # DIRECTORY/brief.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"

@@ -84,7 +84,7 @@ cpu_of() {
 	cat "/proc/$(pid_of "$1")/task"/*/schedstat | awk '{ sum += $1 } END { printf "%.0f\n", sum }'
 }
 
-# Less than 0.1 % of a CPU, all threads together, also of one that has had a busy session, whose per-peer socket can wake it too.
+# Less than 0.1 % of a CPU, all threads together, also after a busy session, whose per-peer socket can wake it too.
 idle_reflector() {
 	local before after
 

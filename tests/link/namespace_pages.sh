@@ -152,7 +152,7 @@ run_page() {
 $instead $(here_as "$2" "$3")"
 }
 
-# Ends a program started by run_page; fails unless its exit status is one of these.
+# Ends a program started by run_page; fails unless its exit status is among these.
 page_ended() { # NAME STATUS...
 	local name=$1 want
 
@@ -211,7 +211,7 @@ readme() {
 	verdict
 }
 
-# Its interface ens5 is the one of the pair at each end.
+# Its interface ens5 is that of the pair at each end.
 cloud() {
 	begin 'pages: measure in the cloud' || return 0
 	run_page r r "$(block measure-in-the-cloud.md 'rant -i ens5 --stamp' | sed 's/ens5/eth1/')"

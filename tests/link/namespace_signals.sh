@@ -27,7 +27,7 @@ reflector_ends_by() {
 reflector_ends_by INT
 reflector_ends_by TERM
 
-# timeout(1) signals its child and then its whole group, so the child gets the signal twice. It passes on the one that it
+# timeout(1) signals its child and then its whole group, so the child gets the signal twice. It passes on the signal that it
 # gets in the same way as when its time is up.
 timeout_ends() {
 	local name _
@@ -124,7 +124,7 @@ second_signal_comes_late() { # EMITTER_ARGUMENTS LOOK...
 	poll test -e "$work/runs"
 	[ -e "$logs/e.log.partial" ] || complain 'no unfinished log during the run: this test tests nothing'
 	send INT e
-	poll is_asleep e # from now on that signal is the first one, also for who had no CPU
+	poll is_asleep e # from now on that signal is the first, also for a thread without a CPU
 	sleep 0.6
 	"${@:2}"
 	is_running e || complain 'the run was over: this test tests nothing'
@@ -141,7 +141,7 @@ second_signal_leaves_nothing() {
 }
 second_signal_leaves_nothing
 
-# All that was sent but the last one, and the one after the end.
+# All probes but the last, and the closing probe.
 all_is_in_the_log() {
 	! is_running e || [ "$(grep -c '' "$logs/e.log.partial")" -ge $(($(sent_by e) - moved[e])) ]
 }

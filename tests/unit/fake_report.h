@@ -36,7 +36,7 @@ static char *text;
 static int width; /* of the terminal */
 static const char *part; /* regular expression: show_report() leaves out the paragraphs without a match; NULL: none */
 static const char *usual_stage; /* set_up() puts it there */
-static char *nothing, *shown; /* the report of an empty run, and the last one that was shown */
+static char *nothing, *shown; /* the report of an empty run, and the report that was shown last */
 
 /* As large as the histogram of the latency. */
 static inline void place(struct histogram *h, int64_t width_ns)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* build: wraps= sources=host/counters/activity_cpu.c,host/counters/activity_fields.c,host/counters/activity_inside.c,host/counters/activity_interrupts.c,host/counters/activity_nic.c,host/counters/activity_text.c,host/counters/activity_vm.c libs= */
 /*
- * activity.c and, in all, its parsers: against folders that stand for a machine, and against the real ones of this
+ * activity.c and, in all, its parsers: against folders that stand for a machine, and against the real files of this
  * machine. The test of each parser has its particular cases.
  */
 #include "host/counters/activity.c"
@@ -280,7 +280,7 @@ static void test_this_machine(void **state)
 	for (int i = 0; i < 64; i++)
 		memory[i * 4096] = 1;
 	usleep(1000);
-	/* By the housekeeping thread, about this one. */
+	/* By the housekeeping thread, about the measuring thread. */
 	assert_int_equal(pthread_create(&other, NULL, read_for_other, &after), 0);
 	pthread_join(other, NULL);
 	found = activity_differences(&a, &before, &after, list, COUNT_OF(list));

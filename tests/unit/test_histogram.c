@@ -484,7 +484,7 @@ static uint32_t bucket_of(int64_t value_ns)
 	return 0;
 }
 
-/* Each begins where the one before ends, and all of its values are counted in it. */
+/* Each begins at the end of the bucket before, and all of its values are counted in it. */
 static void edges_of_log_linear_buckets(void **state)
 {
 	static const int64_t limits[] = { 1, 1000, 2048, 2049, 100000, 131072, NS_PER_S, 10 * NS_PER_S };

@@ -551,7 +551,7 @@ static void each_session_by_itself(void **state)
 		assert_true(i == IPDV_RESPONSE || !x.result.ipdv.of[i].count);
 }
 
-/* The first of a session has no predecessor, whatever its number; nor has one that may be of another session. */
+/* The first of a session has no predecessor, whatever its number; nor has a sample of another session. */
 static void the_first_answer_of_a_session(void **state)
 {
 	const struct ipdv_metric *response = &x.result.ipdv.of[IPDV_RESPONSE];

@@ -33,7 +33,7 @@
  *
  * Faults hit STAMP packets by sequence number: "X_every = m" hits n with n >= from and n % m == m - 1, in the
  * directions that `directions` names (1 probes, 2 replies; spikes belong to exchanges). What was really done is counted
- * in "ethtool -S", on the device that sent the packet; rx_stamp_* and reordered on the one that received it; and in the
+ * in "ethtool -S", on the device that sent the packet; rx_stamp_* and reordered on the receiving device; and in the
  * parameter `state`, for shells that have no time to start programs. `state` has also the first exchange of an emitter
  * that was dropped since drop_every was 0: lost_seq, and lost_t1, its T1 as it was stamped. All other parameters but
  * `devices` may be changed at any time; those of type array are "sim0,sim1,sim2".
@@ -82,7 +82,7 @@ struct sim {
 	u32 last_seq; /* STAMP; only the transmit path has these two */
 	unsigned int copies; /* with this number, one after the other */
 
-	/* an exchange of this emitter, probe or reply, since drop_every was 0; under script_lock, as its first one */
+	/* an exchange of this emitter, probe or reply, since drop_every was 0; under script_lock, as its first exchange */
 	bool lost;
 	u32 lost_seq;
 	u64 lost_t1; /* as it was stamped */
@@ -196,7 +196,7 @@ static struct exchange script_of(struct sim *emitter, bool probe, u32 seq)
 
 struct packet {
 	struct sim *to;
-	bool stamp, probe, ptp; /* a STAMP packet; a probe; one that a PTP-only filter stamps */
+	bool stamp, probe, ptp; /* a STAMP packet; a probe; a packet that a PTP-only filter stamps */
 	u32 seq;
 	u64 tx, rx; /* hardware stamps */
 };
@@ -845,7 +845,7 @@ static void close_all(int registered)
 			continue;
 		if (!IS_ERR_OR_NULL(sims[i]->clock.ptp))
 			ptp_clock_unregister(sims[i]->clock.ptp);
-		skb_queue_purge(&sims[i]->arrived); /* the other may have sent while this one went down */
+		skb_queue_purge(&sims[i]->arrived); /* the other may have sent while this device went down */
 		free_netdev(sims[i]->dev);
 		sims[i] = NULL;
 	}

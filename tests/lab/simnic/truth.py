@@ -169,14 +169,14 @@ def is_of_other(line):
 
 
 def count_beside():
-    """Lines of the other emitter between the first and the last of this one."""
+    """Lines of the other emitter between the first and the last of this emitter."""
     order = [is_of_other(line) for line in lines_of("r")]
     own = [place for place, other in enumerate(order) if not other]
     return sum(order[own[0]:own[-1]]) if own else 0
 
 
 def check_log(side):
-    """{seq: latency}. Every line against the truth; the first wrong ones are shown."""
+    """{seq: latency}. Every line against the truth; the first wrong lines are shown."""
     log, faults = {}, 0
     one, other, difference = COLUMNS[side]
     for line in lines_of(side):

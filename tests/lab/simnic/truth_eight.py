@@ -137,7 +137,7 @@ def check_flags():
         allowed = {expected.flags.get(seq)}
         if t.strikes("tx_stamp_late_every", seq, BACK):
             allowed.add("-")
-        after = seq + 1  # the next one that had a reply to tell it
+        after = seq + 1  # the next probe whose reply could report it
         while after < t.N and after not in T and after not in stalled:
             after += 1
         if after in stalled:
