@@ -109,7 +109,7 @@ static enum verdict_outcome look_stages(const struct verdict_facts *f, struct ve
 			negative += result->stage[i] ? result->stage[i]->negatives : 0;
 	found->number = left_out + negative;
 	if (left_out)
-		verdict_say(found, "%" PRIu64 " samples left out of the stages", left_out);
+		verdict_say(found, "%" PRIu64 " sample%s left out of the stages", left_out, verdict_s(left_out));
 	if (negative)
 		verdict_say(found, "%s%" PRIu64 " negative times of response or network", verdict_comma(found),
 			    negative);
@@ -196,11 +196,12 @@ static enum verdict_outcome look_steps(const struct verdict_facts *f, struct ver
 			 counter_get(&f->clocks->track[CLOCK_OF_SYSTEM].steps) : 0;
 	found->number = nic + system + left_out;
 	if (nic)
-		verdict_say(found, "the NIC's clock %" PRIu64 " times", nic);
+		verdict_say(found, "the NIC's clock %" PRIu64 " time%s", nic, verdict_s(nic));
 	if (system)
-		verdict_say(found, "%sCLOCK_REALTIME %" PRIu64 " times", verdict_comma(found), system);
+		verdict_say(found, "%sCLOCK_REALTIME %" PRIu64 " time%s", verdict_comma(found), system, verdict_s(system));
 	if (left_out)
-		verdict_say(found, "%s%" PRIu64 " samples left out", verdict_comma(found), left_out);
+		verdict_say(found, "%s%" PRIu64 " sample%s left out", verdict_comma(found), left_out,
+			    verdict_s(left_out));
 	return JUDGED;
 }
 
@@ -214,7 +215,8 @@ static enum verdict_outcome look_standstill(const struct verdict_facts *f, struc
 		return CANNOT_TELL;
 	t = &f->clocks->track[CLOCK_OF_NIC];
 	found->number = counter_get(&t->standstills);
-	verdict_say(found, "%" PRIu64 " times, %.3f s in all", found->number, (double)t->stood_ns / NS_PER_S);
+	verdict_say(found, "%" PRIu64 " time%s, %.3f s in all", found->number, verdict_s(found->number),
+		    (double)t->stood_ns / NS_PER_S);
 	return JUDGED;
 }
 

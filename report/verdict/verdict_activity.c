@@ -182,7 +182,7 @@ enum verdict_outcome verdict_look_moved(const struct verdict_facts *f, struct ve
 		found->number = to->switches - from->switches;
 	if (from->cpu >= 0 && to->cpu >= 0 && from->cpu != to->cpu && !found->number)
 		found->number = 1;
-	verdict_say(found, "%" PRIu64 " times", found->number);
+	verdict_say(found, "%" PRIu64 " time%s", found->number, verdict_s(found->number));
 	if (from->cpu >= 0 && from->cpu == to->cpu)
 		verdict_say(found, ", on CPU %d at the start and at the end", to->cpu);
 	else if (from->cpu >= 0 && to->cpu >= 0)

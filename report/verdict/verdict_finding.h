@@ -20,4 +20,10 @@ struct verdict_finding {
 /* ", " between the parts of a list. */
 const char *verdict_comma(const struct verdict_finding *found);
 
+/* The ending of a noun after a number. */
+static inline const char *verdict_s(uint64_t number)
+{
+	return number == 1 ? "" : "s";
+}
+
 #endif

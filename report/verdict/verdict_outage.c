@@ -95,7 +95,7 @@ enum verdict_outcome verdict_look_link(const struct verdict_facts *f, struct ver
 		downs = to->downs - from->downs;
 	found->number = downs + !to->up;
 	if (downs)
-		verdict_say(found, "%" PRIu32 " times", downs);
+		verdict_say(found, "%" PRIu32 " time%s", downs, verdict_s(downs));
 	if (!to->up)
 		verdict_say(found, "%sdown at the end", verdict_comma(found));
 	return downs || !to->up || (from->downs_known && to->downs_known) ? JUDGED : CANNOT_TELL;
@@ -109,6 +109,6 @@ enum verdict_outcome verdict_look_stamper(const struct verdict_facts *f, struct 
 	if (!options_by_nic(f->options))
 		return NOT_ASKED;
 	found->number = f->link->moves ? f->link->moves : other;
-	verdict_say(found, "%" PRIu64 " times", found->number);
+	verdict_say(found, "%" PRIu64 " time%s", found->number, verdict_s(found->number));
 	return found->number || (from->stamper && to->stamper) ? JUDGED : CANNOT_TELL;
 }

@@ -28,10 +28,10 @@ enum verdict_outcome verdict_look_steps_remote(const struct verdict_facts *f, st
 	if (outcome != JUDGED)
 		return outcome;
 	if (found->number)
-		verdict_say(found, "%" PRIu64 " times", found->number);
+		verdict_say(found, "%" PRIu64 " time%s", found->number, verdict_s(found->number));
 	if (left_out)
-		verdict_say(found, "%s%" PRIu64 " samples left out of response and network", verdict_comma(found),
-			    left_out);
+		verdict_say(found, "%s%" PRIu64 " sample%s left out of response and network", verdict_comma(found),
+			    left_out, verdict_s(left_out));
 	return JUDGED;
 }
 
@@ -43,7 +43,8 @@ enum verdict_outcome verdict_look_outliers_remote(const struct verdict_facts *f,
 	if (!p)
 		return NOT_ASKED;
 	found->number = p->events ? 0 : counter_get(&f->result->account.follow_up[FOLLOW_UP_STEPPED]);
-	verdict_say(found, "%" PRIu64 " samples left out of response and network", found->number);
+	verdict_say(found, "%" PRIu64 " sample%s left out of response and network", found->number,
+		    verdict_s(found->number));
 	return JUDGED;
 }
 
@@ -57,7 +58,8 @@ enum verdict_outcome verdict_look_standstill_remote(const struct verdict_facts *
 		return outcome;
 	for (uint64_t i = 0; i < p->events && i < PEER_EVENTS_KEPT; i++)
 		stood_ns += p->event[i].stood_ns;
-	verdict_say(found, "%" PRIu64 " times, %.3f s or more in all", found->number, (double)stood_ns / NS_PER_S);
+	verdict_say(found, "%" PRIu64 " time%s, %.3f s or more in all", found->number,
+		    verdict_s(found->number), (double)stood_ns / NS_PER_S);
 	return JUDGED;
 }
 
@@ -66,7 +68,7 @@ enum verdict_outcome verdict_look_rate_remote(const struct verdict_facts *f, str
 	enum verdict_outcome outcome = look(f, found, PEER_WRONG_RATE);
 
 	if (outcome == JUDGED)
-		verdict_say(found, "%" PRIu64 " times, see Clocks", found->number);
+		verdict_say(found, "%" PRIu64 " time%s, see Clocks", found->number, verdict_s(found->number));
 	return outcome;
 }
 

@@ -88,11 +88,11 @@ clocks 'a burst of steps of 1 ms' 'set_parameters step_ns=1000000 step_times=20 
 clocks 'a step before T1' 'set_parameters step_where=2 step_ns=15000 step_at=$(($(sent_by a) - sent + 1000))' 2000 \
 	doubtful 0 "$set_verdict" && verdict
 set_parameters step_where=0
-clocks "a step of the system's clock" "date -s '+3 seconds' >/dev/null" 100 doubtful 0 'a clock was set \(CLOCK_REALTIME 1 times.*\)' &&
+clocks "a step of the system's clock" "date -s '+3 seconds' >/dev/null" 100 doubtful 0 'a clock was set \(CLOCK_REALTIME 1 time.*\)' &&
 	verdict
 # What the emitter makes of that is not looked at here.
 clocks "a step of the reflector's clock" "echo '1 1000000' >$parameters/step" 100 '(trusted|doubtful)(: .*)?' 0 '' && {
-	verdict_is r doubtful 0 "a clock was set \(the NIC's clock 1 times.*\)"
+	verdict_is r doubtful 0 "a clock was set \(the NIC's clock 1 time.*\)"
 	verdict
 }
 
@@ -114,7 +114,7 @@ stand() { # SECONDS
 	set_parameters drift_ppb=0,0
 }
 
-stood_verdict="the NIC's clock stood still \(1 times, [0-9]+[.][0-9]+ s in all\)"
+stood_verdict="the NIC's clock stood still \(1 time, [0-9]+[.][0-9]+ s in all\)"
 clocks 'it stands for 1 s' 'stand 1' 100 void 3 "$stood_verdict" && {
 	expect_stood 1000 1250
 	expect "$(steps)" -eq 0 steps

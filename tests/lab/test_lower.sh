@@ -80,7 +80,7 @@ finish e
 stop r
 expect_status e 3
 expect_line e.err 'bond0 sends by sim2 now'
-expect_line e.out '^Measurement: void: .*another NIC stamped \(1 times\)'
+expect_line e.out '^Measurement: void: .*another NIC stamped \(1 time\)'
 expect "$(setting_of a)" = '0 0' 'setting of sim0 after'
 at a ip link set bond0 type bond active_slave sim0
 verdict

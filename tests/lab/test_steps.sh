@@ -66,7 +66,7 @@ IN_ROUND_TRIP=0 IN_RESPONSE=1 BEFORE_T1=2 BEFORE_T2=3
 
 # ---- The reflector's clock is set --------------------------------------------------------------------------------------
 
-JUMPED='verdict("doubtful: .*the reflector.s clock was set \(1 times, ")'
+JUMPED='verdict("doubtful: .*the reflector.s clock was set \(1 time, ")'
 LEFT_OUT='0 < stamps["Remote step"] < 40'
 
 NOT_AT='{T[n][column] for n in flagged("stepped") for column in ("T2_HW", "T3_HW", "RESPONSE", "NETWORK")} == {"-"}'

@@ -582,7 +582,7 @@ watch_fleet() {
 # shellcheck disable=SC2016 # the marks of code are those of the page
 use_rows='
 reflect probes, until the first emitter has ended|run_reflector
-list what would disturb a measurement on this host|else: pages: the doctor
+list problems of this host that would disturb a measurement|else: pages: the doctor
 run a permanent reflector under systemd; print its interim report|else: test_service.sh, and namespace_standing.sh
 use a NIC that timestamps PTP packets only|else: namespace_transports.sh
 measure on Ethernet without IP|else: namespace_transports.sh

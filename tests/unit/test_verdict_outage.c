@@ -169,7 +169,7 @@ static void another_nic_stamped(void **state)
 	wire.before.stamper = wire.after.stamper = 7;
 	expect(verdict_look_stamper, 0, "", "0 times");
 	wire.after.stamper = 8;
-	expect(verdict_look_stamper, 1, "", "1 times");
+	expect(verdict_look_stamper, 1, "", "1 time");
 	/* And back again. */
 	wire.after.stamper = 7;
 	wire.moves = 2;

@@ -82,7 +82,7 @@ struct sim {
 	u32 last_seq; /* STAMP; only the transmit path has these two */
 	unsigned int copies; /* with this number, one after the other */
 
-	/* an exchange of this emitter, probe or reply, since drop_every was 0; under script_lock, as its first exchange */
+	/* an exchange of this emitter, probe or reply, since drop_every was 0; under script_lock, as the first */
 	bool lost;
 	u32 lost_seq;
 	u64 lost_t1; /* as it was stamped */
