@@ -323,7 +323,7 @@ json_refused() {
 	pair 'hlog: a write error gives one line and status 1' '0 1' "$K" "$K --count 20 --hlog /dev/full" '@one_line e' \
 		'e.err ~ ^rant: --hlog /dev/full: could not be written \(No space left on device\)' 'e.out ~ ^Measurement: '
 	alone 'prometheus: a path that is not a regular file is refused' 1 e "$E -d 1 --prometheus /dev/null" '@one_line e' \
-		'e.err ~ ^rant: --prometheus /dev/null: not a regular file be replaced: give the path of one$' '@silent'
+		'e.err ~ ^rant: --prometheus /dev/null: not a regular file: give the path of a file that rant may replace$' '@silent'
 	alone 'hgrm: a path that cannot be written fails before the run' 1 e "$E -d 1 --hgrm $logs/none/x" '@one_line e' \
 		"e.err ~ ^rant: --hgrm $logs/none/x: cannot write there" '@silent'
 	alone 'prometheus: a path that cannot be written fails before the run' 1 e "$E -d 1 --prometheus $logs/none/x" '@one_line e' \
