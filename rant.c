@@ -492,6 +492,7 @@ static enum status conclude(struct run *r)
 	if (!poll_clock_agrees(&r->exchange.poll_clock))
 		r->exchange.result.poll_gaps = (struct poll_gaps){ 0 };
 	run_buffers_finish(&r->run_buffers, &r->exchange); /* in place: no thread copies the histogram any more */
+	confidence_find(&r->exchange.result.confidence, &r->outputs.reported.confidence);
 	steadiness_find(&r->exchange.result.level_changes, &r->outputs.reported.levels);
 	reach_verdict(r);
 	if (!r->options.quiet)

@@ -376,6 +376,29 @@ static void find_remote(struct outcome *o, const struct tree *statistics)
 			o->result.remote = (uint8_t)i;
 }
 
+/* Only of a single file: blocks of several runs are not kept. */
+static int read_confidence(struct outcome *o, const struct tree *root, const struct read_file *file)
+{
+	const struct tree *t = tree_member(root, "confidence"), *errors = tree_member(t, "errors_e12");
+	struct confidence c = { .blocks = 0 };
+	int64_t blocks, block_s;
+
+	o->result.confidence = c;
+	if (file != o->read.file || !tree_is_object(t))
+		return 0;
+	if (!tree_integer(tree_member(t, "blocks"), &blocks) || blocks < CONFIDENCE_BLOCKS_LEAST || blocks > UINT16_MAX ||
+	    !tree_integer(tree_member(t, "block_s"), &block_s) || block_s < 1 || block_s > UINT32_MAX ||
+	    tree_length(errors) != CONFIDENCE_PERCENTILES)
+		return run_refuse(file->path, "confidence", "has values that are not valid");
+	for (unsigned i = 0; i < CONFIDENCE_PERCENTILES; i++)
+		if (!tree_integer(tree_item(errors, i), &c.error[i]) || c.error[i] < 0 || c.error[i] > CONFIDENCE_UNIT)
+			return run_refuse(file->path, "confidence.errors_e12", "has values that are not valid");
+	c.blocks = (unsigned)blocks;
+	c.block_s = (unsigned)block_s;
+	o->result.confidence = c;
+	return 0;
+}
+
 int run_add_statistics(struct outcome *o, const struct tree *root, struct read_file *file)
 {
 	struct statistics s = { o, file, o->options.role == ROLE_EMIT ? "rtt_ns" : "response_ns" };
@@ -389,7 +412,9 @@ int run_add_statistics(struct outcome *o, const struct tree *root, struct read_f
 	if (file == o->read.file && tree_integer(tree_at(latency, "histogram.overflow_from_ns"), &limit_ns))
 		o->options.overflow_ns = limit_ns;
 	find_remote(o, all);
-	error = add_metric(o, &f, NULL);
+	error = read_confidence(o, root, file);
+	if (!error)
+		error = add_metric(o, &f, NULL);
 	file->samples = (uint64_t)f.samples;
 	if (!error && f.samples)
 		tree_integer(tree_member(latency, "max_ns"), &file->max_ns);

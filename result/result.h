@@ -8,6 +8,7 @@
 #include "rant.h"
 #include "result/account.h"
 #include "result/breach.h"
+#include "result/confidence.h"
 #include "result/level.h"
 #include "result/outage.h"
 #include "result/poll_gaps.h"
@@ -73,6 +74,7 @@ struct result {
 	struct outages outages; /* emitter */
 	struct outages stalls; /* times of STALL_NS or more without the loop, except its sleeps and hook commands */
 	struct poll_gaps poll_gaps;
+	struct confidence confidence; /* of `histogram`; no blocks where no output needs the samples of each second */
 	struct level_changes level_changes; /* empty where no output needs the samples of each second */
 	int64_t strays; /* emitter: datagrams from other addresses than the server; -1: not counted */
 	int64_t dropped; /* packets dropped by this host before they were read; -1: not known */

@@ -67,6 +67,8 @@ void by_second_pass_on(struct by_second *b)
 	if (b->hlog_file.path)
 		hlog_second(&b->hlog, &b->second);
 	add_level(&b->levels, &b->second);
+	if (!b->levels.of_several)
+		confidence_add(&b->confidence, b->second.value, b->second.values);
 	second_next(&b->second);
 }
 
@@ -105,6 +107,7 @@ void by_second_cut_off(struct by_second *b)
 
 void by_second_close(struct by_second *b)
 {
+	confidence_close(&b->confidence);
 	log_file_discard(&b->json);
 	log_file_discard(&b->lines_file);
 	log_file_discard(&b->hlog_file);

@@ -10,6 +10,7 @@
 #include "report/export/json.h"
 #include "report/export/jsonl.h"
 #include "report/export/second.h"
+#include "report/text/confidence.h"
 #include "report/log/log_file.h"
 #include "result/level.h"
 
@@ -19,6 +20,7 @@ struct by_second {
 	struct jsonl lines;
 	struct hlog hlog;
 	struct levels levels; /* of all seconds so far, for report/verdict/steadiness.h */
+	struct confidence_blocks confidence; /* of one run */
 	struct second second; /* value NULL: not allocated yet, or no output per second */
 };
 

@@ -2,6 +2,7 @@
 /* First members of an object, and the list of members of a run. */
 #include "report/export/json_parts.h"
 
+#include "report/text/confidence.h"
 #include "report/text/report.h"
 #include "report/text/version.h"
 #include "report/verdict/verdict.h"
@@ -35,6 +36,23 @@ static void put_level_changes(struct json *j, const struct level_changes *c)
 	json_end(j);
 }
 
+/* The errors are of the percentiles of the latency, in their order. */
+static void put_confidence(struct json *j, const struct confidence *c)
+{
+	if (!confidence_is_by_blocks(c)) {
+		json_null(j, "confidence");
+		return;
+	}
+	json_object(j, "confidence");
+	json_count(j, "blocks", c->blocks);
+	json_count(j, "block_s", c->block_s);
+	json_array(j, "errors_e12");
+	for (int i = 0; i < CONFIDENCE_PERCENTILES; i++)
+		json_integer(j, NULL, c->error[i]);
+	json_end(j);
+	json_end(j);
+}
+
 void json_whole(struct json *j, const struct report *r, int status)
 {
 	json_run(j, r, true);
@@ -46,6 +64,7 @@ void json_whole(struct json *j, const struct report *r, int status)
 	json_accounts(j, r);
 	json_statistics(j, r, true);
 	put_level_changes(j, &r->result->level_changes);
+	put_confidence(j, &r->result->confidence);
 	json_breaches(j, r);
 	json_machine(j, r);
 }

@@ -4,6 +4,7 @@
 #include "options.h"
 #include "report/export/json_parts.h"
 #include "report/text/clocks.h"
+#include "report/text/confidence.h"
 #include "report/text/label.h"
 #include "report/text/stage.h"
 #include "report/text/report.h"
@@ -64,7 +65,8 @@ static void put_histogram(struct json *j, const struct histogram *h)
 	json_end(j);
 }
 
-static void put_percentiles(struct json *j, const struct histogram *h)
+/* c: of the latency; else NULL. */
+static void put_percentiles(struct json *j, const struct histogram *h, const struct confidence *c)
 {
 	struct statistics_percentile p;
 
@@ -76,6 +78,11 @@ static void put_percentiles(struct json *j, const struct histogram *h)
 		json_real(j, "percent", strtod(p.percent, NULL), point ? (int)strlen(point + 1) : 0);
 		json_integer(j, "value_ns", p.value_ns);
 		json_count(j, "samples_above", p.above);
+
+		const struct confidence_interval interval = confidence_interval(h, c, i);
+
+		json_integer(j, "low_ns", interval.low_ns);
+		json_integer_if(j, "high_ns", interval.high_ns >= 0, interval.high_ns);
 		json_end(j);
 	}
 	json_end(j);
@@ -109,6 +116,7 @@ struct statistic {
 	const struct histogram *histogram;
 	bool with_histogram;
 	int64_t within_ns; /* error of each value by the clock relation; -1: one clock made both timestamps */
+	const struct confidence *confidence; /* NULL: not of the latency */
 };
 
 static void put_metric(struct json *j, const struct statistic *f)
@@ -123,7 +131,8 @@ static void put_metric(struct json *j, const struct statistic *f)
 	if (f->within_ns >= 0)
 		json_integer(j, "within_ns", f->within_ns);
 	put_extremes(j, h);
-	put_percentiles(j, h);
+	json_text(j, "intervals_by", confidence_is_by_blocks(f->confidence) ? "blocks" : "binomial");
+	put_percentiles(j, h, f->confidence);
 	if (f->with_histogram)
 		put_histogram(j, h);
 	json_end(j);
@@ -151,7 +160,7 @@ static void put_stages(struct json *j, const struct report *r, bool histograms)
 		if (!stage_is_collected(r, i, s))
 			continue;
 		stage_name(&p, r, s);
-		put_metric(j, &(struct statistic){ p.name, p.formula, result->stage[i], histograms, bound_of(r, s) });
+		put_metric(j, &(struct statistic){ p.name, p.formula, result->stage[i], histograms, bound_of(r, s), NULL });
 	}
 }
 
@@ -165,23 +174,23 @@ void json_metrics(struct json *j, const struct report *r, bool histograms)
 	equals = strstr(formula, " = ");
 	json_object(j, "statistics");
 	put_metric(j, &(struct statistic){ label_roles[r->options->role].latency, equals ? equals + 3 : NULL,
-					   r->histogram, histograms, -1 });
+					   r->histogram, histograms, -1, &result->confidence });
 	put_stages(j, r, histograms);
 	for (int i = 0; i < ONE_WAYS; i++)
 		if (result->one_way[i] && result->one_way[i]->count + result->one_way[i]->negatives)
 			put_metric(j, &(struct statistic){ i == ONE_WAY_FORWARD ? "Forward" : "Backward",
 							i == ONE_WAY_FORWARD ? "T2 - T1" : "T4 - T3",
 							result->one_way[i], histograms,
-							result->one_way_bound_ns[0] });
+							result->one_way_bound_ns[0], NULL });
 	if (result->planned[PLANNED_LATE])
 		put_metric(j, &(struct statistic){ "Sent late", "T1 - slot", result->planned[PLANNED_LATE], histograms,
-						   -1 });
+						   -1, NULL });
 	if (result->planned[PLANNED_RTT])
 		put_metric(j, &(struct statistic){ "RTT from slot", "RTT + sent late", result->planned[PLANNED_RTT],
-						   histograms, -1 });
+						   histograms, -1, NULL });
 	if (result->poll_gaps.within)
 		put_metric(j, &(struct statistic){ STATISTICS_POLL_GAP, STATISTICS_POLL_GAP_FORMULA,
-						   result->poll_gaps.within, histograms, -1 });
+						   result->poll_gaps.within, histograms, -1, NULL });
 	json_end(j);
 }
 

@@ -5,6 +5,7 @@
 #include "histogram.h"
 #include "options.h"
 #include "report/text/buckets.h"
+#include "report/text/confidence.h"
 #include "report/text/label.h"
 #include "report/text/stage.h"
 #include "report/text/report.h"
@@ -374,6 +375,7 @@ void statistics_write_stages(FILE *out, const struct report *r, int columns)
 		write_stage(out, &t, STATISTICS_POLL_GAP, STATISTICS_POLL_GAP_FORMULA, result->poll_gaps.within, 0);
 	write_one_way(out, r, &t);
 	end_table(out, &t);
+	confidence_write(out, r);
 	write_gaps_between(out, result);
 	if (!options_joined(r->options))
 		return;

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Accuracy of the percentiles of the latency, from the scatter of blocks of the run. */
+#ifndef RESULT_CONFIDENCE_H
+#define RESULT_CONFIDENCE_H
+
+#include "rant.h"
+
+#define CONFIDENCE_PERCENTILES 8 /* those of label_percentiles[], in its order */
+#define CONFIDENCE_BLOCKS_LEAST 30
+#define CONFIDENCE_UNIT 1000000000000 /* 10^12 */
+
+struct confidence {
+	unsigned blocks; /* below CONFIDENCE_BLOCKS_LEAST: nothing is known by blocks */
+	unsigned block_s; /* seconds in each */
+	/* Standard error of the share of samples at or below each percentile, in parts of CONFIDENCE_UNIT. */
+	int64_t error[CONFIDENCE_PERCENTILES];
+};
+
+#endif
