@@ -53,6 +53,13 @@ struct tolerance {
 	int64_t milli_percent, ns;
 };
 
+/* --until-known: a percentile, and the half width of its 95 % interval that ends the run. denominator 0: none. */
+struct known_goal {
+	const char *text; /* as given */
+	int64_t numerator, denominator;
+	int64_t width_ppb; /* of the value of the percentile */
+};
+
 /* --stamp best: replaced by SOURCE_HARDWARE or SOURCE_KERNEL before anything is opened, see host/nic/nic_best.h. */
 #define STAMP_BEST (-1)
 
@@ -80,6 +87,7 @@ struct options {
 	int64_t log_format; /* enum log_format */
 	int64_t log_last_ns; /* kept part of the log before and after a breach and before the end; 0: the whole log */
 	struct log_rotation log_rotate;
+	struct known_goal until_known;
 	int64_t duration_ns; /* 0: until interrupted */
 	int64_t summary_ns; /* interval of the summary lines; 0: no lines */
 	int64_t every_ns; /* length of the intervals of --every; 0: none */

@@ -329,8 +329,12 @@ static int start_log(struct run *r)
 			    !log_writer_start(&r->outputs.log, privileges_drop_beside, &r->privileges);
 
 	r->outputs.interim.result = &r->exchange.result;
+	r->outputs.on_known = signals_end_known;
 	r->report.sample_queue = r->exchange.sample_queue = outputs_start(&r->outputs, privileges_drop_beside,
 									  &r->privileges);
+	if (r->options.until_known.denominator && !r->report.sample_queue)
+		warnx("--until-known %s: not checked: no CPU but the measuring one may be used here: give more CPUs to taskset",
+		      r->options.until_known.text);
 	return run_buffers_open_log(&r->run_buffers, o, &r->exchange, beside);
 }
 
@@ -492,7 +496,7 @@ static enum status conclude(struct run *r)
 	if (!poll_clock_agrees(&r->exchange.poll_clock))
 		r->exchange.result.poll_gaps = (struct poll_gaps){ 0 };
 	run_buffers_finish(&r->run_buffers, &r->exchange); /* in place: no thread copies the histogram any more */
-	confidence_find(&r->exchange.result.confidence, &r->outputs.reported.confidence);
+	confidence_find(&r->exchange.result.confidence, &r->outputs.reported.confidence, &r->options.until_known);
 	steadiness_find(&r->exchange.result.level_changes, &r->outputs.reported.levels);
 	reach_verdict(r);
 	if (!r->options.quiet)

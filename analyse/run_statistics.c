@@ -380,7 +380,7 @@ static void find_remote(struct outcome *o, const struct tree *statistics)
 static int read_confidence(struct outcome *o, const struct tree *root, const struct read_file *file)
 {
 	const struct tree *t = tree_member(root, "confidence"), *errors = tree_member(t, "errors_e12");
-	struct confidence c = { .blocks = 0 };
+	struct confidence c = { .width = -1 };
 	int64_t blocks, block_s;
 
 	o->result.confidence = c;

@@ -87,7 +87,7 @@ static enum wait emit_drain_timeout(struct exchange *x, const struct flight *f, 
 
 	if (x->closing)
 		return waited_ns >= limit_ns || waited_ns >= STARTUP_WATCHDOG_NS ? WAIT_CUT_SHORT : WAIT_ANSWERED;
-	if (*x->stop || x->result.end == END_GONE || x->result.end == END_GIVEN_UP)
+	if (exchange_is_interrupted(x) || x->result.end == END_GONE || x->result.end == END_GIVEN_UP)
 		return WAIT_CUT_SHORT;
 	if (waited_ns >= limit_ns)
 		return WAIT_TIMED_OUT;

@@ -182,6 +182,12 @@ static inline void exchange_read_now(struct exchange *x)
 		outage_add(&x->result.stalls, since_ns, x->now_ns);
 }
 
+/* Hot. A signal ends the run, so that nothing is awaited for long. */
+static inline bool exchange_is_interrupted(const struct exchange *x)
+{
+	return *x->stop == 1;
+}
+
 /* Hot. After a sleep or a hook command, which are neither stalls nor poll gaps. */
 static inline void exchange_note_rest(struct exchange *x)
 {

@@ -213,7 +213,7 @@ INLINE bool verb_is_over(struct exchange *x)
 	if (x->result.end)
 		return true;
 	if (*x->stop)
-		x->result.end = END_SIGNAL;
+		x->result.end = exchange_is_interrupted(x) ? END_SIGNAL : END_KNOWN;
 	else if (verb_time_is_up(x))
 		x->result.end = END_DURATION;
 	else if (o->count && x->result.measured >= (uint64_t)o->count)

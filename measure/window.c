@@ -378,7 +378,7 @@ INLINE void turn(struct exchange *x, bool sends)
 
 static bool is_cut_short(const struct exchange *x)
 {
-	return *x->stop || x->result.end == END_GONE;
+	return exchange_is_interrupted(x) || x->result.end == END_GONE;
 }
 
 /* True if a probe lacks its reply or timestamp and has time left. */

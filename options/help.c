@@ -50,6 +50,10 @@ bool options_value(const struct options *o, unsigned index, struct option_value 
 	case KIND_ROTATION:
 		v->kind = o->log_rotate.bytes ? OPTION_ROTATION : OPTION_NONE;
 		break;
+	case KIND_GOAL:
+		v->text = o->until_known.text;
+		v->kind = v->text ? OPTION_TEXT : OPTION_NONE;
+		break;
 	case KIND_TOLERANCE: /* an option of --compare, which measures nothing */
 		break;
 	default:

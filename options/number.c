@@ -260,3 +260,46 @@ int option_set_tolerance(const struct option_row *row, const char *text, void *f
 							  verdict == NUMBER_OUT_OF_RANGE ? "is out of range" :
 							  "is not a tolerance");
 }
+
+#define GOAL_DIGITS 6 /* decimals of the percentile: "p99.9999" */
+
+/* Reads a number with up to GOAL_DIGITS decimals up to the character `end`, in units of 10^-GOAL_DIGITS. NULL: it is none. */
+static const char *goal_number(const char *text, char end, uint64_t *value)
+{
+	size_t whole = strspn(text, "0123456789"), decimals = 0;
+
+	*value = 0;
+	if (!whole || whole > 3)
+		return NULL;
+	for (size_t i = 0; i < whole; i++)
+		*value = *value * 10 + (uint64_t)(text[i] - '0');
+	text += whole;
+	if (*text == '.') {
+		decimals = strspn(++text, "0123456789");
+		if (!decimals || decimals > GOAL_DIGITS)
+			return NULL;
+	}
+	for (size_t i = 0; i < GOAL_DIGITS; i++)
+		*value = *value * 10 + (i < decimals ? (uint64_t)(text[i] - '0') : 0);
+	return text[decimals] == end ? text + decimals + 1 : NULL;
+}
+
+/* "p99.9:5%" */
+int option_set_goal(const struct option_row *row, const char *text, void *field)
+{
+	const uint64_t all = 100 * (uint64_t)option_power_of_ten(GOAL_DIGITS);
+	struct known_goal *goal = field;
+	uint64_t share, width;
+	const char *rest = *text == 'p' ? goal_number(text + 1, ':', &share) : NULL;
+
+	*goal = (struct known_goal){ .text = text };
+	rest = rest ? goal_number(rest, '%', &width) : NULL;
+	if (!rest || *rest)
+		return option_refuse(row, text, "is not a percentile and a width");
+	if (!share || share >= all || !width || width > all)
+		return option_refuse(row, text, "is out of range");
+	goal->numerator = (int64_t)share;
+	goal->denominator = (int64_t)all;
+	goal->width_ppb = (int64_t)width * 10;
+	return 0;
+}

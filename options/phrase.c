@@ -105,6 +105,9 @@ struct phrase phrase_allowed(const struct option_row *row)
 	case KIND_TOLERANCE:
 		phrase_add(&p, "a share up to 1000%%, a time up to 10 s, or both, e.g. 5%%,500ns");
 		break;
+	case KIND_GOAL:
+		phrase_add(&p, "a percentile and half the width of its interval in percent, e.g. p99.9:5%%");
+		break;
 	case KIND_FLAG:
 		phrase_add(&p, "no argument");
 		break;

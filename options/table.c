@@ -13,6 +13,7 @@
 #define DSCP(field) .kind = KIND_DSCP, .offset = AT(int64_t, field)
 #define PREFIX(field) .kind = KIND_PREFIX, .offset = AT(struct allow_list, field)
 #define ROTATION(field) .kind = KIND_ROTATION, .offset = AT(struct log_rotation, field)
+#define GOAL(field) .kind = KIND_GOAL, .offset = AT(struct known_goal, field)
 #define TOLERANCE(field) .kind = KIND_TOLERANCE, .offset = AT(struct tolerance, field)
 #define ADDRESS(field) .kind = KIND_ADDRESS, .offset = AT(union address, field)
 #define IN_US .unit = "us", .unit_size = NS_PER_US, .decimals = 3, .ns = 1
@@ -158,6 +159,8 @@ const struct option_row option_table[] = {
 	{ NULL, 'c', "count", "N", NUMBER(count), IN_PACKETS, .min = 1, .max = PACKETS_MAX,
 	  .help = "end after this many packets past the warm-up",
 	  .everyday = "" },
+	{ NULL, 0, "until-known", "P:W%", GOAL(until_known),
+	  .help = "end when a percentile is known within this (p99.9:5%)" },
 	{ NULL, 0, "once", NULL, FLAG(once), .help = "reflector: end when no emitter is left",
 	  .everyday = "" },
 	{ NULL, 0, "once-silence", "S", NUMBER(once_silence_ns), IN_S, .min = 100 * NS_PER_MS, .max = 86400 * NS_PER_S,

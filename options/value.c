@@ -123,6 +123,7 @@ static int (*const set[])(const struct option_row *row, const char *text, void *
 	[KIND_ACTION] = set_hook,
 	[KIND_ROTATION] = set_rotation,
 	[KIND_TOLERANCE] = option_set_tolerance,
+	[KIND_GOAL] = option_set_goal,
 };
 
 int option_set(struct options *o, const struct option_row *row, const char *text)

@@ -12,6 +12,7 @@ int option_set(struct options *o, const struct option_row *row, const char *text
 /* In options/number.c: */
 int option_set_number(const struct option_row *row, const char *text, void *field);
 int option_set_dscp(const struct option_row *row, const char *text, void *field);
+int option_set_goal(const struct option_row *row, const char *text, void *field);
 int option_set_tolerance(const struct option_row *row, const char *text, void *field);
 /* In options/address.c: */
 int option_set_address(const struct option_row *row, const char *text, void *field);

@@ -14,6 +14,7 @@ struct confidence {
 	unsigned block_s; /* seconds in each */
 	/* Standard error of the share of samples at or below each percentile, in parts of CONFIDENCE_UNIT. */
 	int64_t error[CONFIDENCE_PERCENTILES];
+	double width; /* of the percentile of --until-known, see confidence_width(); below 0: not known */
 };
 
 #endif

@@ -24,7 +24,8 @@ enum planned { PLANNED_LATE, PLANNED_RTT, PLANNED_CALL, PLANNED };
 
 enum one_way { ONE_WAY_FORWARD, ONE_WAY_BACKWARD, ONE_WAYS };
 
-enum end { END_NOT_YET, END_DURATION, END_COUNT, END_SIGNAL, END_BREACH, END_ONCE, END_GONE, END_GIVEN_UP };
+enum end { END_NOT_YET, END_DURATION, END_COUNT, END_SIGNAL, END_BREACH, END_ONCE, END_GONE, END_GIVEN_UP,
+	   END_KNOWN };
 
 /* Settings granted by the kernel and the NIC. All zeros: not known. */
 struct granted {

@@ -67,6 +67,14 @@ bool signals_take_question(void)
 	return sigtimedwait(&asked, NULL, &no_wait) > 0;
 }
 
+void signals_end_known(void)
+{
+	int none = 0;
+
+	if (atomic_compare_exchange_strong(&stop, &none, SIGNALS_KNOWN))
+		loop_wake(); /* it may be asleep */
+}
+
 void signals_end_now(void)
 {
 	stop = 1;

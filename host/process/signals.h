@@ -19,6 +19,13 @@
  */
 const _Atomic int *signals_catch(void (*clean_up)(void));
 
+/* The result if not a signal but the run itself asked for the end: signals_end_known(). */
+#define SIGNALS_KNOWN 2
+
+/* Sets the result to SIGNALS_KNOWN, if it is still 0: the run is long enough. For any thread; wakes the measuring thread
+ * if it sleeps. */
+void signals_end_known(void);
+
 /* Sets the result to 1 like a signal, but the next signal still counts as the first. For any thread; wakes the
  * measuring thread if it sleeps. */
 void signals_end_now(void);

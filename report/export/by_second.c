@@ -15,6 +15,7 @@ int by_second_open(struct by_second *b, const struct report *r)
 	const struct options *from = r->options;
 	int error = 0;
 
+	b->is_goal = from->until_known.denominator;
 	if (from->json_path)
 		error = log_file_open_of(&b->json, "json", from->json_path);
 	if (!error && from->jsonl_path)

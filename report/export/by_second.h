@@ -21,6 +21,7 @@ struct by_second {
 	struct hlog hlog;
 	struct levels levels; /* of all seconds so far, for report/verdict/steadiness.h */
 	struct confidence_blocks confidence; /* of one run */
+	bool is_goal; /* --until-known: also without a file the samples of each second are needed */
 	struct second second; /* value NULL: not allocated yet, or no output per second */
 };
 
@@ -31,7 +32,7 @@ int by_second_open(struct by_second *b, const struct report *r);
 
 static inline bool by_second_is_wanted(const struct by_second *b)
 {
-	return b->json.path || b->lines_file.path || b->hlog_file.path;
+	return b->json.path || b->lines_file.path || b->hlog_file.path || b->is_goal;
 }
 
 /* Writes the object of --json up to its seconds, which follow one by one; seconds false: none are known. The text stays

@@ -22,7 +22,7 @@
 static const char *const ends[] = { [END_NOT_YET] = NULL, [END_DURATION] = "duration", [END_COUNT] = "count",
 				    [END_SIGNAL] = "signal",
 				    [END_BREACH] = "breach", [END_ONCE] = "once", [END_GONE] = "interface_gone",
-				    [END_GIVEN_UP] = "given_up" };
+				    [END_GIVEN_UP] = "given_up", [END_KNOWN] = "known" };
 
 /* The watch thread ends the run like a signal does, when the interface is gone. */
 static enum end end_of(const struct report *r)

@@ -126,6 +126,16 @@ static void take(struct outputs *o)
 	}
 }
 
+static void look_at_goal(struct outputs *o)
+{
+	const struct known_goal *goal = &o->report->options->until_known;
+	double width;
+
+	if (goal->denominator && o->on_known &&
+	    confidence_width(&o->reported.confidence, goal, &width) && confidence_is_reached(goal, width))
+		o->on_known();
+}
+
 static void look(void *outputs)
 {
 	struct outputs *o = outputs;
@@ -135,8 +145,10 @@ static void look(void *outputs)
 	take(o);
 	if (o->reported.lines_file.path)
 		jsonl_look(&o->reported.lines);
-	if (o->reported.second.value && second_is_over(&o->reported.second))
+	if (o->reported.second.value && second_is_over(&o->reported.second)) {
 		by_second_pass_on(&o->reported);
+		look_at_goal(o);
+	}
 	if (o->prometheus.report)
 		prometheus_look(&o->prometheus);
 }

@@ -36,6 +36,7 @@ struct outputs {
 	_Atomic bool begun; /* the first lines are written, and the thread below may write */
 	/* Thread of its own for outputs during the run, because a slow reader of a pipe must not delay the log. */
 	struct worker worker;
+	void (*on_known)(void); /* called in that thread when --until-known is reached; set by the caller */
 	void (*begin)(void *context); /* callback of the caller, run in that thread */
 	void *context;
 	struct interim interim;

@@ -8,6 +8,7 @@
 #include "host/process/affinity.h"
 #include "options.h"
 #include "report/text/breach.h"
+#include "report/text/confidence.h"
 #include "report/text/evidence.h"
 #include "report/text/label.h"
 #include "report/text/stage.h"
@@ -380,6 +381,7 @@ void brief_write(FILE *out, const struct report *r, bool color)
 		write_worst(out, r);
 	write_table(out, r);
 	write_losses(out, r);
+	confidence_write_goal(out, r);
 	write_machine(out, r);
 	write_matched(out, r);
 }

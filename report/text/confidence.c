@@ -2,7 +2,6 @@
 /* Intervals of percentiles. */
 #include "report/text/confidence.h"
 
-#include "options.h"
 #include "report/text/report.h"
 #include "result/result.h"
 
@@ -147,9 +146,11 @@ static bool has_blocks(const struct confidence_blocks *b)
 	return b->blocks >= CONFIDENCE_BLOCKS_LEAST && b->samples[CONFIDENCE_BLOCKS];
 }
 
-void confidence_find(struct confidence *to, const struct confidence_blocks *b)
+void confidence_find(struct confidence *to, const struct confidence_blocks *b, const struct known_goal *goal)
 {
-	*to = (struct confidence){ .blocks = 0 };
+	*to = (struct confidence){ .width = -1 };
+	if (!confidence_width(b, goal, &to->width))
+		to->width = -1;
 	if (!has_blocks(b))
 		return;
 	to->blocks = b->blocks;
@@ -162,14 +163,14 @@ void confidence_find(struct confidence *to, const struct confidence_blocks *b)
 	}
 }
 
-bool confidence_width(const struct confidence_blocks *b, uint64_t numerator, uint64_t denominator, double *width)
+bool confidence_width(const struct confidence_blocks *b, const struct known_goal *goal, double *width)
 {
-	const double share = (double)numerator / (double)denominator;
 	double part;
 
-	if (!has_blocks(b))
+	if (!goal->denominator || !has_blocks(b))
 		return false;
 
+	const double share = (double)goal->numerator / (double)goal->denominator;
 	const double reach = student(b->blocks) * error_at(b, share);
 
 	if (share + reach >= 1)
@@ -240,4 +241,21 @@ void confidence_write(FILE *out, const struct report *r)
 		write_one(out, &interval, p->percent, number++);
 	}
 	fputs(number ? "\n" : "    fewer than ten samples are above each percentile\n", out);
+}
+
+void confidence_write_goal(FILE *out, const struct report *r)
+{
+	const struct known_goal *goal = &r->options->until_known;
+	const double width = r->result->confidence.width;
+	const int name = (int)strcspn(goal->text ? goal->text : "", ":");
+
+	if (!goal->denominator || r->result->read)
+		return;
+	fprintf(out, "--until-known %s: ", goal->text);
+	if (width < 0)
+		fprintf(out, "not reached: %.*s is not known yet (fewer than %d s, or too few samples above it)\n", name,
+			goal->text, CONFIDENCE_BLOCKS_LEAST);
+	else
+		fprintf(out, "%s: %.*s is known to +-%.3g %%\n", confidence_is_reached(goal, width) ? "reached" : "not reached", name,
+			goal->text, 100 * width);
 }

@@ -12,6 +12,7 @@
 #define REPORT_TEXT_CONFIDENCE_H
 
 #include "histogram.h"
+#include "options.h"
 #include "report/text/label.h"
 #include "result/confidence.h"
 
@@ -35,12 +36,17 @@ struct confidence_blocks {
 /* Adds the samples of the next second, in any order. Not hot: another thread than the loop. */
 void confidence_add(struct confidence_blocks *b, const int64_t *value_ns, size_t n);
 
-/* The errors at the percentiles of all samples of complete blocks. */
-void confidence_find(struct confidence *to, const struct confidence_blocks *b);
+/* The errors at the percentiles of all samples of complete blocks; and the width of the goal, if it has a percentile. */
+void confidence_find(struct confidence *to, const struct confidence_blocks *b, const struct known_goal *goal);
 
-/* Half of the width of the 95 % interval of a percentile, as a share of its value, by the blocks alone (their buckets are
- * 0.8 % wide). False: fewer than CONFIDENCE_BLOCKS_LEAST blocks, or the upper end is not known. */
-bool confidence_width(const struct confidence_blocks *b, uint64_t numerator, uint64_t denominator, double *width);
+/* Half of the width of the 95 % interval of the percentile of the goal, as a share of its value, by the blocks alone
+ * (their buckets are 0.8 % wide). False: no goal, fewer than CONFIDENCE_BLOCKS_LEAST blocks, or no upper end. */
+bool confidence_width(const struct confidence_blocks *b, const struct known_goal *goal, double *width);
+
+static inline bool confidence_is_reached(const struct known_goal *goal, double width)
+{
+	return width * 1e9 <= (double)goal->width_ppb;
+}
 
 void confidence_close(struct confidence_blocks *b);
 
@@ -59,5 +65,8 @@ static inline bool confidence_is_by_blocks(const struct confidence *c)
 
 /* The intervals of the latency, for the complete report. */
 void confidence_write(FILE *out, const struct report *r);
+
+/* A line about --until-known, if it was given. */
+void confidence_write_goal(FILE *out, const struct report *r);
 
 #endif

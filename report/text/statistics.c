@@ -376,6 +376,7 @@ void statistics_write_stages(FILE *out, const struct report *r, int columns)
 	write_one_way(out, r, &t);
 	end_table(out, &t);
 	confidence_write(out, r);
+	confidence_write_goal(out, r);
 	write_gaps_between(out, result);
 	if (!options_joined(r->options))
 		return;

@@ -15,6 +15,7 @@ static uint64_t state_of_random;
 static struct histogram histogram;
 static struct confidence_blocks blocks;
 static void *memory;
+static const struct known_goal goal = { .text = "p50:1%", .numerator = 50, .denominator = 100, .width_ppb = 10000000 };
 
 static double uniform(void)
 {
@@ -154,13 +155,15 @@ static void long_runs_have_blocks_of_several_seconds(void **state)
 	(void)state;
 	state_of_random = 39;
 	run(CONFIDENCE_BLOCKS_LEAST - 1, 0, 0);
-	confidence_find(&c, &blocks);
+	confidence_find(&c, &blocks, &goal);
 	assert_int_equal(c.blocks, 0);
+	assert_true(c.width < 0);
 	run(CONFIDENCE_BLOCKS * 5 + 3, 0, 0);
-	confidence_find(&c, &blocks);
+	confidence_find(&c, &blocks, &goal);
 	assert_int_equal(c.block_s, 8);
 	assert_int_equal(c.blocks, 40);
 	assert_int_equal(blocks.seconds, 3);
+	assert_true(c.width > 0 && c.width < 0.02);
 	/* The sum has the complete blocks. */
 	assert_int_equal(blocks.samples[CONFIDENCE_BLOCKS], 320 * EACH);
 	uint64_t all = 0;
@@ -190,15 +193,15 @@ static void the_width_shrinks_with_the_run(void **state)
 	(void)state;
 	state_of_random = 40;
 	run(CONFIDENCE_BLOCKS_LEAST - 1, 0, 0);
-	assert_false(confidence_width(&blocks, 50, 100, &first));
+	assert_false(confidence_width(&blocks, &goal, &first));
 	run(CONFIDENCE_BLOCKS_LEAST, 0, 0);
-	assert_true(confidence_width(&blocks, 50, 100, &first));
+	assert_true(confidence_width(&blocks, &goal, &first));
 	/* 6,000 samples: 2.045 * sqrt(0.25 / 6000) of rank are 1.32 % and 1.65 % of the value; a bucket is 0.8 %. */
 	assert_true(first > 0.010 && first < 0.030);
 	/* Six are above p99.9. */
-	assert_false(confidence_width(&blocks, 9999, 10000, &last));
+	assert_false(confidence_width(&blocks, &(struct known_goal){ .numerator = 9999, .denominator = 10000 }, &last));
 	run(16 * CONFIDENCE_BLOCKS_LEAST, 0, 0);
-	assert_true(confidence_width(&blocks, 50, 100, &last));
+	assert_true(confidence_width(&blocks, &goal, &last));
 	assert_true(last < 0.7 * first);
 }
 

@@ -256,6 +256,12 @@ static const struct good {
 	{ { E, "--check" }, { YES(check) } },
 	{ { E, "--no-cpu-dma-latency" }, { YES(no_cpu_dma_latency) } },
 	{ { E, "--strict" }, { YES(strict) } },
+	{ { A, "--until-known", "p99.9:5%" },
+	  { EMITS("10.0.0.1"), NUM(until_known.numerator, 99900000), NUM(until_known.denominator, 100000000),
+	    NUM(until_known.width_ppb, 50000000), TXT(until_known.text, "p99.9:5%") } },
+	{ { A, "--until-known=p50:0.125%" },
+	  { EMITS("10.0.0.1"), NUM(until_known.numerator, 50000000), NUM(until_known.denominator, 100000000),
+	    NUM(until_known.width_ppb, 1250000), TXT(until_known.text, "p50:0.125%") } },
 	{ { A, "--give-up", "0.1" }, { EMITS("10.0.0.1"), NUM(give_up_ns, 100000000) } },
 	{ { A, "--give-up=1m", "--timeout", "60000" },
 	  { EMITS("10.0.0.1"), NUM(give_up_ns, 60000000000), NUM(timeout_ns, 60000000000) } },
@@ -457,7 +463,8 @@ static void assert_same(const char *const *args, const struct options *got, stru
 		    same_string(got->jsonl_path, want->jsonl_path) &&
 		    same_string(got->server_name, want->server_name) &&
 		    same_string(got->hgrm_path, want->hgrm_path) && same_string(got->hlog_path, want->hlog_path) &&
-		    same_string(got->prometheus_path, want->prometheus_path);
+		    same_string(got->prometheus_path, want->prometheus_path) &&
+		    same_string(got->until_known.text, want->until_known.text);
 
 	same = same && got->files == want->files && (got->files > 0) == (got->file != NULL);
 	want->file = got->file; /* test_files checks it */
@@ -475,6 +482,7 @@ static void assert_same(const char *const *args, const struct options *got, stru
 	want->hgrm_path = got->hgrm_path;
 	want->hlog_path = got->hlog_path;
 	want->prometheus_path = got->prometheus_path;
+	want->until_known.text = got->until_known.text;
 	want->allow = used(args, "--allow") ? got->allow : want->allow; /* test_allow checks it */
 	for (size_t i = 0; i < sizeof(*got) && same; i++) {
 		same = ((const char *)got)[i] == ((const char *)want)[i];
