@@ -1,24 +1,25 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Prepares a network interface and two CPUs for a latency measurement, and takes everything back: config.sh --help.
+# Prepares a network interface and two CPUs for a latency measurement, and restores all settings: config.sh --help.
 #
-# Each step reads what is, and hands what it wants to settle(): what, the value now, the value wanted, the command that
-# makes the change ($change) and another that takes it back ($back). By mode, settle() prints, compares or makes it, so
-# that the plan, the change and the verification cannot differ. The command that takes it back is saved before
-# the change is made, and can be repeated: whenever this script ends, by SIGKILL too, --undo finds what it needs.
+# Each step reads the current settings, and passes each setting to settle(): its name, the current value, the wanted
+# value, the command that changes it ($change) and the command that reverts the change ($back). By mode, settle()
+# prints, compares or changes the setting, so that the plan, the change and the verification cannot differ. The
+# reverting command is saved before the change and can be repeated: even if SIGKILL ends this script, --undo has all
+# commands that it needs.
 #
 # A step is one file, config/STEP.sh, and one line in the list of steps below. The file has
 #   step STEP HELP [CHECK]  its line of --help, and the function that checks the options if the step is chosen
-#   step_STEP               what it does, by settle()
-#   undo_NAME               what takes it back, where undo_put() and its like do not
-#   tools_STEP              calls need() for each program, if there are any beyond ip and ethtool
-#   of_host+=(PATTERN...)   if it changes what is of the host, and not of the interface
+#   step_STEP               its changes, by settle()
+#   undo_NAME               reverts a change, if undo_put() and similar functions cannot
+#   tools_STEP              calls need() for each program other than ip and ethtool
+#   of_host+=(PATTERN...)   names of settings that belong to the host, not to the interface
 #
-# For tests: CONFIG_ROOT=DIR stands before /sys, /proc and /run. CONFIG_KILL_AFTER=STEP or =N kills this script after
-# that step, or between saving the N-th change and making it.
+# For tests: CONFIG_ROOT=DIR is a prefix of /sys, /proc and /run. CONFIG_KILL_AFTER=STEP or =N kills this script after
+# that step, or after the N-th change is saved and before it is made.
 #
-# "a && b || continue" is meant as it stands; functions are called by name.
+# "a && b || continue" is intended; functions are called by name.
 # shellcheck source-path=SCRIPTDIR/config disable=SC2015,SC2317
 set -eEuo pipefail
 export LC_ALL=C
@@ -29,25 +30,25 @@ readonly sys=$root/sys proc=$root/proc netns=$root/run/netns states=$root/run/ra
 
 # ---- Parts -----------------------------------------------------------------------------------------------------------
 
-# The name in messages and in commands to type: that of the installed link, or of this file.
+# The name in messages and in suggested commands: the installed link, or this file.
 program=config.sh
 [ "${0##*/}" != rant-config ] || program=rant-config
 readonly program
 
-# One line, whatever is in an argument that it quotes.
+# Prints one line, also if a quoted argument has control characters.
 die() {
 	printf '%s: %s\n' "$program" "${*//[[:cntrl:]]/?}" >&2
 	exit 1
 }
 
-# This runs as root: parts come from the folder in which this file really is, behind all links, and from no other. The
-# array BASH_SOURCE tells where that is, but bash does not make it if the environment has a variable of that name.
+# This runs as root: parts are read only from the folder of this file, after all links are resolved. The array
+# BASH_SOURCE has its path, but bash does not set it if the environment has a variable of that name.
 [[ $(declare -p BASH_SOURCE) == 'declare -a '* ]] || die "BASH_SOURCE is set in the environment: unset it"
 [ -n "${BASH_SOURCE[0]:-}" ] && self=$(readlink -f -- "${BASH_SOURCE[0]}") ||
 	die "its folder config/ is found only when it is run as a file: give its path"
 readonly parts=${self%/*}/config
 
-# part NAME: ends this script if there is no such part.
+# part NAME: ends this script if the part does not exist.
 part() {
 	[ -f "$parts/$1.sh" ] && [ -r "$parts/$1.sh" ] ||
 		die "$parts/$1.sh cannot be read: copy the folder config/ with config.sh, or use make install"
@@ -77,7 +78,7 @@ step() {
 	check[$1]=${3:-}
 }
 
-# In the order in which they are made.
+# In the order in which they run.
 part namespace && . "$parts/namespace.sh"
 part queues && . "$parts/queues.sh"
 part rings && . "$parts/rings.sh"
@@ -146,7 +147,7 @@ wants_help() {
 	[ $# -eq 0 ]
 }
 
-# steps_of OPTION: each name in its list is that of a step as it stands.
+# steps_of OPTION: each name in its list must be the exact name of a step.
 steps_of() {
 	local list=${option[$1]},
 	local step
@@ -249,7 +250,7 @@ check_options() {
 	done
 }
 
-# ---- All of it -------------------------------------------------------------------------------------------------------
+# ---- The whole run ---------------------------------------------------------------------------------------------------
 
 # need TOOL PACKAGE
 need() {

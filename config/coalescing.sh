@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# Step: an interrupt at once, for each packet.
+# Step: an immediate interrupt for each packet.
 
 step coalescing 'one interrupt for each packet: rx-usecs 0, rx-frames 1, adaptive off'
 shows['coalesce']=-c sets['coalesce']=-C

@@ -18,7 +18,7 @@ expand() {
 	done
 }
 
-# holds LIST CPU...: true if the list has at least one of these CPUs.
+# holds LIST CPU...: true if the list has any of these CPUs.
 holds() {
 	local cpu wanted=" ${*:2} "
 

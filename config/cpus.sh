@@ -115,7 +115,7 @@ use_tuna() {
 
 	command -v tuna >/dev/null && [ ${#protected[@]} -le ${#vectors[@]} ] || return 0
 	if [ "$mode" = dry-run ]; then
-		echo "$(show "${command[@]}")  # if it works; what it leaves is moved as follows"
+		echo "$(show "${command[@]}")  # if it works; the remaining tasks are moved as follows"
 	elif [ "$mode" = apply ] && [ -z "${saved['tasks since']:-}" ]; then
 		step_cpus_irqs
 		step_cpus_tasks

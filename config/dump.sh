@@ -12,7 +12,7 @@ fact() {
 	printf '%s\n' "$1$sep${2//$sep/ }$sep${how% }"
 }
 
-# quietly COMMAND...: there, where it may fail.
+# quietly COMMAND...: runs COMMAND in the namespace of the interface; it may fail.
 quietly() {
 	at "$@" 2>/dev/null || true
 }

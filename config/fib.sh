@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# Routes and nexthop objects. With an interface the kernel drops all that goes over it: multipath routes too, which go
-# over other interfaces as well, and IPv4 routes whose source address it had. What the kernel or a router makes comes
-# back by itself. Nexthop objects go, with their routes, from an interface that loses its carrier: that may be the other
-# end of the cable.
+# Routes and nexthop objects. When an interface leaves a namespace, the kernel drops all routes over it, including
+# multipath routes that use other interfaces too, and IPv4 routes with a source address of the interface. Routes created
+# by the kernel or a router return without help. If an interface loses its carrier, the kernel drops its nexthop objects
+# with their routes: that may be the interface at the other end of the cable.
 
-# Of the route or nexthop object that was read last:
-fib_key=''     # what there is only one of: "route 4 10.0.0.0/8 table 7 metric 5"
-fib_words=()   # what "ip route replace" or "ip nexthop replace" takes
-fib_devices='' # the interfaces it goes over, and the interface that has its source address
-fib_origin=''  # who made it
+# The route or nexthop object that was read last:
+fib_key=''     # unique key: "route 4 10.0.0.0/8 table 7 metric 5"
+fib_words=()   # arguments for "ip route replace" or "ip nexthop replace"
+fib_devices='' # its interfaces, and the interface that has its source address
+fib_origin=''  # its protocol (proto)
 fib_source=''  # its source address
-fib_needs=''   # what it cannot be without: via, a route to the gateway; nhid, a nexthop object
-fib_strange='' # a word that is not known here, so that it cannot be put back
+fib_needs=''   # its requirement: via, a route to the gateway; nhid, a nexthop object
+fib_strange='' # a word that this script does not know, so the route cannot be restored
 declare -A addresses_on=() # the interfaces of an address
 declare -A nexthop_over=() # the interfaces of a nexthop object
 
@@ -26,7 +26,7 @@ find_addresses() {
 	done < <(at ip -o addr show 2>/dev/null || true)
 }
 
-# parse_route FAMILY WORD...: of a line of "ip -o route show table all".
+# parse_route FAMILY WORD...: the words of a line of "ip -o route show table all".
 parse_route() {
 	local family=$1 i=2 n scope=global nhid='' word
 	local -a all=("$@") kind=() piece
@@ -56,12 +56,12 @@ parse_route() {
 		note_piece
 		fib_words+=("${piece[@]}")
 	done
-	# What is not said is guessed, and what follows the first "nexthop" is part of it.
+	# ip guesses a missing scope, and all words after the first "nexthop" belong to that nexthop.
 	[ "$family" = 6 ] || [ -z "$scope" ] || kind+=(scope "$scope")
 	fib_words=("${kind[@]}" "${fib_words[@]}")
 }
 
-# note_piece: what $piece, a word of a route with its values, says of it.
+# note_piece: evaluates $piece, a word of a route with its values.
 note_piece() {
 	case ${piece[0]} in
 	proto) fib_origin=${piece[1]} ;;
@@ -70,14 +70,14 @@ note_piece() {
 	nhid) nhid=${piece[1]} fib_needs=nhid ;;
 	via) fib_needs=${fib_needs:-via} ;;
 	dev) fib_devices+=" ${piece[1]} " ;;
-	# It locks without being told to.
+	# ip locks this metric without the word "lock".
 	rto_min) piece=(rto_min "${piece[-1]}") ;;
 	esac
-	# The nexthop object says over what it goes.
+	# The nexthop object has the interface and gateway.
 	[ -z "$nhid" ] || [[ ! ${piece[0]} =~ ^(via|dev|weight|onlink|nexthop)$ ]] || piece=()
 }
 
-# with_source FAMILY: the interface of the source address is needed too. With the address only IPv4 routes are lost.
+# with_source FAMILY: adds the interface of the source address. Only IPv4 routes are lost together with the address.
 with_source() {
 	local -a holders
 
@@ -87,8 +87,8 @@ with_source() {
 	[[ $fib_devices == *" ${holders[0]} "* ]] || fib_devices+=" ${holders[0]} "
 }
 
-# scan_routes FAMILY FUNCTION [ARGUMENT...]: calls it for each route that could go with the interface, or that somebody
-# set by hand. A router may have a million others.
+# scan_routes FAMILY FUNCTION [ARGUMENT...]: calls FUNCTION for each route that could be lost with the interface, or
+# that was set by hand. A router may have a million other routes.
 scan_routes() {
 	local text
 
@@ -103,7 +103,7 @@ scan_routes() {
 	done < <(at ip "-$1" -o route show table all 2>/dev/null || true)
 }
 
-# parse_nexthop WORD...: of a line of "ip nexthop show".
+# parse_nexthop WORD...: the words of a line of "ip nexthop show".
 parse_nexthop() {
 	local i n word id=$2
 
@@ -147,18 +147,18 @@ scan_nexthops() {
 	done < <(at ip "${which[@]}" nexthop show 2>/dev/null || true)
 }
 
-# is_lost: it goes with the interface, and nobody else will put it back.
+# is_lost: it is lost with the interface, and nothing else restores it.
 is_lost() {
 	[[ $fib_devices == *" $interface "* && ! $fib_origin =~ ^(kernel|ra|redirect)$ ]]
 }
 
-# may_go: somebody set it by hand, and it goes if its interface loses its carrier.
+# may_go: it was set by hand, and is lost if its interface loses its carrier.
 may_go() {
 	[[ $fib_origin =~ ^(static)?$ && ($fib_key == nexthop* || $fib_needs == nhid) ]]
 }
 
-# find_order FAMILY: networks that are reached over this interface and over others, by the kernel's own routes. The
-# first one is taken: $order has the interfaces and $first the words of the first route, by key.
+# find_order FAMILY: finds networks with kernel routes over this and other interfaces, of which the kernel uses the
+# first route: $order has the interfaces and $first the words of the first route, by key.
 find_order() {
 	local key
 
@@ -176,9 +176,10 @@ note_order() {
 	order[$fib_key]+=$fib_devices
 }
 
-# ---- Put back --------------------------------------------------------------------------------------------------------
+# ---- Restore ---------------------------------------------------------------------------------------------------------
 
-# What is saved first is put back last: what needs nothing, then nexthop objects, then what needs them or a gateway.
+# The line saved first is restored last. Order of restoring: routes without requirements, then nexthop objects, then
+# routes that need these objects or a gateway.
 remember_fib() {
 	local family key
 	local -A order=() first=()
@@ -218,7 +219,7 @@ remember_fib_line() {
 }
 
 # undo_fib 4|6|any INTERFACES route|nexthop replace|add|first WORD...: nexthop objects need a carrier, and an IPv6
-# address can be the source of a route when it was found to be the only one of its kind.
+# address can be the source of a route only after duplicate address detection.
 undo_fib() {
 	local text
 	local -a change=(at ip "-$1" "${@:3}")
@@ -237,7 +238,7 @@ undo_fib() {
 	esac
 }
 
-# has_source WORD...: is its source address there?
+# has_source WORD...: true if the source address exists.
 has_source() {
 	while [ "$1" != src ]; do
 		shift
@@ -245,7 +246,7 @@ has_source() {
 	[ -n "$(at ip -o addr show to "$2")" ]
 }
 
-# is_complete INTERFACES: none of them is prepared; else the order is put right when that one is back.
+# is_complete INTERFACES: none of them is still prepared; else the order is corrected when that interface returns.
 is_complete() {
 	local name
 	local -a ports
@@ -256,7 +257,7 @@ is_complete() {
 	done
 }
 
-# put_first WORD...: this route of the kernel's before others to the same network.
+# put_first WORD...: moves this kernel route before other routes to the same network.
 put_first() {
 	local key wanted text
 
@@ -270,7 +271,7 @@ put_first() {
 	[ "$fib_key ${fib_words[*]}" = "$key $wanted" ] || { at ip -4 route del "$@" && at ip -4 route prepend "$@"; }
 }
 
-# add_others: what may go with the carrier when the interface comes back. It is put back last.
+# add_others: saves routes that may be lost with the carrier when the interface returns. They are restored last.
 add_others() {
 	local here=''
 

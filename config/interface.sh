@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# The interface: where it is, what is found out about it, and how to read and write there.
+# The interface: its namespace, its properties, and reading and writing its settings.
 
 readonly names='^[A-Za-z0-9][A-Za-z0-9_.@-]{0,14}$'
-present=true # false: it is gone, and what was set on it
-space='' # the name of its namespace as it will be; empty: the current namespace
-here=''  # its current namespace
+present=true # false: the interface and its settings do not exist any more
+space='' # name of its namespace after the step namespace; empty: the current namespace
+here=''  # name of its namespace now; empty: the current namespace
 declare -a line=()
 driver='' bus='' device='' pci='' mac='' phc=''
 
-# locate: $here. Fails where there is no such interface.
+# locate: sets $here. Fails if the interface does not exist.
 locate() {
 	here=
 	ip -o link show dev "$interface" >/dev/null 2>&1 && return
@@ -18,7 +18,8 @@ locate() {
 	[ -e "$netns/$here" ] && ip -n "$here" -o link show dev "$interface" >/dev/null 2>&1
 }
 
-# within NAMESPACE COMMAND...: $line is the command there. nsenter leaves /sys, and tracefs in it, as they are mounted.
+# within NAMESPACE COMMAND...: sets $line to the command for that namespace. nsenter keeps the mounts of /sys and
+# tracefs.
 within() {
 	if [ -z "$1" ]; then
 		line=("${@:2}")
@@ -34,8 +35,8 @@ at() {
 	"${line[@]}"
 }
 
-# /proc/sys/net shows the namespace of its reader, and /sys/class/net the namespace in which /sys was mounted. "ip netns exec"
-# does what both need.
+# /proc/sys/net shows the namespace of its reader, and /sys/class/net the namespace in which /sys was mounted. "ip netns
+# exec" satisfies both.
 net_get() {
 	if [ -z "$here" ]; then
 		get "$1"
@@ -76,7 +77,7 @@ settle_net() {
 	settle "$1" "$value" "$3" net_get "$2"
 }
 
-# All that the name of the interface tells, in whichever namespace it is.
+# Finds the properties of the interface in its namespace.
 discover() {
 	local key rest folder text
 
@@ -117,7 +118,7 @@ discover_clock() {
 	fi
 }
 
-# For --undo: the device as it was found when the interface was prepared.
+# For --undo: the device that was found when the interface was prepared.
 find_device() {
 	local folder
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# Step: the interrupts of the interface run on the IRQ CPU, and their threads before other tasks.
+# Step: the interrupts of the interface run on the IRQ CPU, and their threads with a higher priority than other tasks.
 
 step irqs 'vectors of the interface to the IRQ CPU; priorities of interrupt threads and ksoftirqd' check_cpus
 

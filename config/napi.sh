@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# Step: when the kernel holds back interrupts and polls the card instead.
+# Step: conditions under which the kernel defers interrupts and polls the card instead.
 
 step napi 'no deferred interrupts; with --busy-poll the pair that makes "rant --prefer-busypoll" effective'
 
-# With both set, interrupts stay masked while somebody polls at least every gro_flush_timeout nanoseconds.
+# With both set, interrupts stay masked while a program polls at least every gro_flush_timeout nanoseconds.
 step_napi() {
 	local folder=$sys/class/net/$interface defer=0 timeout_ns=0
 

@@ -102,8 +102,8 @@ undo_ip() {
 	at ip address del "$1" dev "$interface"
 }
 
-# find_peer: $peer is the MAC of the remote address: given, known to the kernel, that of another port of this host, or
-# asked for by ARP.
+# find_peer: sets $peer to the MAC of the remote address: given, known to the kernel, of another port of this host, or
+# found by ARP.
 find_peer() {
 	local name
 
@@ -115,7 +115,7 @@ find_peer() {
 		peer_in "${name##*/}"
 	done
 	[ -z "$peer" ] && [ "$mode" = apply ] || return 0
-	# The kernel asks by ARP before it sends: any packet will do.
+	# The kernel sends an ARP request before it sends any packet.
 	at bash -c "echo >/dev/udp/${option[remote-ip]}/9" 2>/dev/null || true
 	wait_until knows_peer || true
 }
@@ -133,7 +133,7 @@ knows_peer() {
 	[ -n "$peer" ]
 }
 
-# read_neighbour: $peer, and $value with its state.
+# read_neighbour: sets $peer, and $value to the state of the neighbour.
 read_neighbour() {
 	local lladdr text state_of
 
@@ -180,7 +180,7 @@ has_own_qdisc() {
 	return 1
 }
 
-# The default one comes back when another is deleted, and only one with a handle can be deleted.
+# The default queueing discipline returns when another is deleted, and only a discipline with a handle can be deleted.
 undo_qdisc() {
 	$present || return 0
 	read_link

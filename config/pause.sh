@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# Step: no flow control, by which the other side could hold back packets.
+# Step: no flow control, by which the other side could delay packets.
 
 step pause 'flow control off'
 shows['pause']=-a sets['pause']=-A

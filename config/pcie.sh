@@ -10,7 +10,7 @@ tools_pcie() {
 	[ -z "$pci" ] || need setpci pciutils
 }
 
-# ASPM is turned off at the card before its port, and turned on in the other order, as PCI Express asks for.
+# ASPM is turned off at the card before its port, and turned on in the other order, as PCI Express requires.
 step_pcie() {
 	local parent
 

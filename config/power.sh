@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# Step: both CPUs keep their speed and do not sleep deeply.
+# Step: both CPUs keep their frequency and avoid deep idle states.
 
 step power 'with --cpu-power: governor "performance", no idle state slower than 2 us, on both CPUs' check_cpus
 of_host+=('governor *' 'idle *')

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# Step: one queue, so that all packets meet one interrupt.
+# Step: one queue, so that all packets use one interrupt.
 
 step queues 'one queue; the interrupts of the other ports of this driver stay where they were'
 shows['channels']=-l sets['channels']=-L

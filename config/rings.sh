@@ -19,7 +19,7 @@ step_rings() {
 	fulfil ring
 }
 
-# set_ring NAME ENTRIES: or another number, if the driver refuses that.
+# set_ring NAME ENTRIES: sets this number of descriptors, or another number if the driver refuses it.
 set_ring() {
 	local entries max=${nic["ring $1 max"]:-}
 

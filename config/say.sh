@@ -32,7 +32,7 @@ summary() {
 	done
 }
 
-# quote WORD: as a shell would take it.
+# quote WORD: prints the word quoted for a shell.
 quote() {
 	if [[ $1 =~ ^[A-Za-z0-9_./:=@%+,-]+$ ]]; then
 		printf '%s' "$1"
@@ -41,7 +41,7 @@ quote() {
 	fi
 }
 
-# show COMMAND...: as a shell would take it. A function of this script is shown by its show_NAME.
+# show COMMAND...: prints the command quoted for a shell. A function of this script is printed by its show_NAME.
 show() {
 	local word space_between=''
 

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# One setting: settle() prints it, compares it or makes it, by mode. Steps make their changes by it.
+# One setting: settle() prints, compares or changes it, by mode. Steps make all changes by settle().
 
 readonly wait_s=5
 
 declare -a change=() back=() broken=()
 value='' required='' in_force=0 made=0
-key='' # under which it is saved, if not by what it is called
-only_remember='' # not empty: what takes a change back is saved, and the change is left to somebody else
+key='' # key of the saved line, if it is not the name of the setting
+only_remember='' # not empty: only the reverting command is saved; another program makes the change
 
-# settle WHAT NOW WANTED READER...: one setting. READER reads it anew, into $value. $change is the command that makes
-# the change, $back its reverse: not saved if it is empty.
+# settle WHAT NOW WANTED READER...: handles one setting. READER reads it again, into $value. $change is the command that
+# changes it, $back the command that reverts the change: not saved if it is empty.
 settle() {
 	local what=$1 now=$2 wanted=$3
 
@@ -75,7 +75,7 @@ refuse() {
 	printf '%s\n' "$1$sep$2$sep$value" >>"$state/refused"
 }
 
-# must settle ...: if this fails, all is taken back and the script ends.
+# must settle ...: if this fails, all settings are restored and the script ends.
 must() {
 	local required=yes
 
@@ -88,7 +88,7 @@ give_up() {
 	exit 1
 }
 
-# stumble LINE COMMAND, by the ERR trap: a command failed that was not expected to. LINE is of the file that called.
+# stumble LINE COMMAND, by the ERR trap: a command failed unexpectedly. LINE is a line of the calling file.
 stumble() {
 	[ "$BASH_SUBSHELL" -eq 0 ] || return 0
 	trap - ERR
@@ -97,7 +97,7 @@ stumble() {
 	die "$1"
 }
 
-# get FILE: its first line into $value.
+# get FILE: reads its first line into $value.
 get() {
 	value=
 	[ -r "$1" ] && { read -r value || [ -n "$value" ]; } 2>/dev/null <"$1"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# Interfaces that are not touched: the host would be cut off, or something would be lost that cannot be put back. All
-# that is said here is said before the first change.
+# Interfaces that the script refuses: the host would lose its network, or settings would be lost that cannot be
+# restored. All checks run before the first change.
 
-# check_spared: where it was prepared before, all this was looked at then.
+# check_spared: an interface that is already prepared was checked at that time.
 check_spared() {
 	[ ! -s "$state/undo" ] || { check_unchanged && return; }
 	chosen namespace || chosen network || return 0
@@ -20,12 +20,12 @@ check_spared() {
 	check_others
 }
 
-# spare WHAT: what is lost with a move into another namespace.
+# spare WHAT: refuses the interface, because a move into another namespace would lose this setting.
 spare() {
 	die "'$interface' $1: remove it first, or use --no-namespace"
 }
 
-# check_default FAMILY: other interfaces may have one from a router, too.
+# check_default FAMILY: other interfaces may have a default route from a router, too.
 check_default() {
 	local -A default=()
 
@@ -57,8 +57,8 @@ check_above() {
 	done < <(stacked)
 }
 
-# stacked: names of interfaces that go with this one, or then send nowhere: VLANs, tunnels. The other end of a veth
-# pair does not.
+# stacked: names of interfaces that would be lost with this interface, or could not send: VLANs, tunnels. The other end
+# of a veth pair is not affected.
 stacked() {
 	local text name
 
@@ -79,7 +79,7 @@ check_queueing() {
 		spare "is where a filter of another interface sends packets to"
 }
 
-# What the kernel drops with an interface, and nobody but who made it can put back.
+# State that the kernel drops with an interface, and that only the program that created it can restore.
 check_others() {
 	! mentioned '\bdev ([^ ]+)' ip -f mpls route show || spare "has an MPLS route"
 	! mentioned '\bdev ([^ ]+)' ip xfrm state show || spare "has an IPsec state"
@@ -93,7 +93,7 @@ nft_devices() {
 	! command -v nft >/dev/null || nft list ruleset | grep -E '\bdevices?\b'
 }
 
-# mentioned REGEX COMMAND...: does its output name the interface, there?
+# mentioned REGEX COMMAND...: true if the output has the name of the interface where REGEX matches.
 mentioned() {
 	local text
 
@@ -106,7 +106,7 @@ mentioned() {
 	return 1
 }
 
-# A later run that moves the interface, or sets its addresses, would lose the additions since the first run.
+# A later run that moves the interface, or sets its addresses, would lose settings that were added since the first run.
 check_unchanged() {
 	local text
 

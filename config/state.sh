@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# The folder of an interface in /run: what takes its changes back, saved before each change, and what was refused.
+# The folder of an interface in /run: reverting commands, saved before each change, and refused settings.
 
 readonly sep=$'\x1f' # between the fields of a saved line: no space to "read", so that empty fields survive
 
@@ -9,9 +9,9 @@ state='' # the folder of this interface
 alterations=0
 declare -A saved=() refused=()
 declare -a records=()
-declare -a of_host=() # patterns of what concerns the host and not one interface; parts add theirs
+declare -a of_host=() # patterns of settings of the host, not of one interface; parts add patterns
 
-# Refuses folders in which somebody else could write: what is saved there is run by --undo.
+# Refuses folders in which other users could write, because --undo runs the saved commands.
 open_states() {
 	local folder
 
@@ -26,14 +26,14 @@ open_states() {
 	[ -e "$state/boot" ] || cp "$proc/sys/kernel/random/boot_id" "$state/boot"
 }
 
-# replace FILE: stdin becomes its content, at once or not at all.
+# replace FILE: stdin becomes its content, atomically.
 replace() {
 	cat >"$1.new"
 	mv "$1.new" "$1"
 }
 
-# read_records FOLDER: into $records. What was cut off when the script was killed is the last and has no line break: its change
-# was not made.
+# read_records FOLDER: reads the saved lines into $records. A last line without a line break was truncated when the
+# script was killed: its change was not made.
 read_records() {
 	local line number=0
 
@@ -64,13 +64,13 @@ load_state() {
 	done <"$state/refused"
 }
 
-# Drops a line without its end: nothing could be appended after it.
+# Drops a truncated last line, after which no line could be appended.
 tidy_state() {
 	[ ! -e "$state/undo" ] || printf '%s\n' "${records[@]}" | replace "$state/undo"
 }
 
-# remember WHAT COMMAND...: saves what takes it back, if nothing is saved for it yet. No fsync: a
-# crash that loses the saved lines ends the settings too.
+# remember WHAT COMMAND...: saves the reverting command, unless a command is saved for WHAT already. No fsync: a crash
+# that loses the saved lines ends the settings too.
 remember() {
 	local IFS=$sep
 
@@ -82,7 +82,7 @@ remember() {
 	saved[$1]=$2
 }
 
-# forget PREFIX: drops the saved lines that begin so.
+# forget PREFIX: drops the saved lines that begin with PREFIX.
 forget() {
 	local line
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# Tasks and kernel threads as /proc shows them, and how kernel threads are scheduled.
+# Tasks and kernel threads in /proc, and the scheduling of kernel threads.
 
 of_host+=('thread *')
 
@@ -11,7 +11,8 @@ irqbalance=''
 
 comm='' stat=()
 
-# scan PID: of /proc/PID/stat: $comm, and $stat from the third field on. Names may hold anything, line breaks too.
+# scan PID: reads $comm, and $stat from the third field on, from /proc/PID/stat. Names may have any characters, also
+# line breaks.
 scan() {
 	local text=''
 
@@ -44,7 +45,7 @@ read_policy() {
 	scan "$1" && value="${policies[stat[38]]} ${stat[37]}"
 }
 
-# set_policy "POLICY PRIORITY" PID: $line
+# set_policy "POLICY PRIORITY" PID: sets $line to the command
 set_policy() {
 	line=(chrt "--${1% *}" -p "${1#* }" "$2")
 }

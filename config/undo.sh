@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# Taking back, the last change first. A saved line names a function undo_NAME, of any part, and its arguments. Maybe an
-# earlier version of this script saved it: those functions keep their names, and the meaning of their arguments.
+# Reverts the changes, the last change first. A saved line has a function undo_NAME of any part, and its arguments. An
+# earlier version of this script may have saved it: these functions keep their names and the meaning of their arguments.
 
 found='' holder=''
 
@@ -17,7 +17,7 @@ is_of_host() {
 	return 1
 }
 
-# other_record WHAT: the saved line of another interface about the same thing, in $found. $holder is its folder.
+# other_record WHAT: sets $found to the saved line of another interface for the same setting, and $holder to its folder.
 other_record() {
 	local text
 
@@ -31,7 +31,8 @@ other_record() {
 	return 1
 }
 
-# hand_over RECORD: if another interface changed the same thing later, that one gets this line and puts the value back.
+# hand_over RECORD: if another interface changed the same setting later, moves this line to that interface, whose --undo
+# restores the value.
 hand_over() {
 	local what serial other text
 	local -a lines
@@ -48,10 +49,10 @@ hand_over() {
 	done | replace "$holder/undo"
 }
 
-declare -A passed=() # by what it is about: the port with which it is put back
+declare -A passed=() # by name of the setting: the port whose --undo restores it
 
-# pass_on RECORD: a route that cannot be put back while another port is prepared is put back with that one, after all
-# else of it. If it says which ports it needs, with one of those.
+# pass_on RECORD: moves a route that cannot be restored while another port is prepared to that port, to be restored
+# last. If the line has the ports that the route needs, these are tried first.
 pass_on() {
 	local name
 	local -a fields ports
@@ -87,10 +88,10 @@ undo_nothing() {
 	:
 }
 
-declare -A taken=() # indices of records that were taken back with others
+declare -A taken=() # indices of records that were reverted together with others
 
-# take_back_group INDEX: this record and those just before it of the same group of ethtool, in one call. Fails if
-# there is only one, or if it did not work.
+# take_back_group INDEX: reverts this record and the preceding records of the same ethtool group in one call. Fails for
+# a single record, or if the call failed.
 take_back_group() {
 	local i group=''
 	local -a fields all=() indices=()
@@ -108,8 +109,8 @@ take_back_group() {
 	done
 }
 
-# undo_records [last]: the last one first. What is left over is in $records: a route may need another one that is put
-# back later, so that only in the last round it is told what is not taken back.
+# undo_records [last]: reverts the records, the last record first. Records that remain are in $records: a route may need
+# another route that is restored later, so failures are final and passed on only in the last round.
 undo_records() {
 	local i reason
 	local -a left=()
@@ -143,7 +144,8 @@ undo_all() {
 	is_as_before && remove_state
 }
 
-# is_as_before: after everything was taken back. If not, a line for each difference. Some links take their time.
+# is_as_before: compares the state after all changes were reverted, and prints a line for each difference. Some links
+# need some seconds.
 is_as_before() {
 	local text
 
