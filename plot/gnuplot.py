@@ -128,7 +128,7 @@ class Scale:
         return f"set {axis}tics ({', '.join(ticks)})"
 
     def set(self, axis, room, above=1.0):
-        """Lines that set the axis x or y with room labels. above: factor of the free range above the highest value of a logarithmic axis."""
+        """Lines that set the axis x or y with at most `room` labels. above: factor of the free range above the highest value of a logarithmic axis."""
         if self.is_log:
             low, high = self.drawn_ns = self.lo_ns / (1.3 if axis == 'y' else 1.1), self.hi_ns * 1.15 * above
             return [f"set logscale {axis} 10", self._ticks(axis, room),

@@ -315,7 +315,7 @@ def percentiles(runs, place):
 
 
 def why_no_way(figure):
-    """Reason for leaving a one-way curve out, or None."""
+    """Reason for which the curve of a one-way delay is omitted, or None."""
     why = why_no_curve(figure)
     if why or figure.within_ns is None:
         return why

@@ -15,7 +15,7 @@ from words import Bad, PERCENTS, clean
 
 SCHEMA_VERSION = 1
 ENOUGH = 100  # samples that a 99th percentile of a second takes
-EXACT_US, MOST_US = 10**3, 10**7  # --overflow up to which a histogram of --report has buckets of 1 ns, and what it is at most
+EXACT_US, MOST_US = 10**3, 10**7  # --overflow up to which a histogram of --report has buckets of 1 ns, and its largest value
 
 
 class Statistic:

@@ -54,7 +54,7 @@ def failure(error, diags):
     return {"succeeded": False, "result": None, "error": error, "diags": diags}
 
 
-# ---- What is asked for -----------------------------------------------------------------------------------------------
+# ---- Settings and test specification ---------------------------------------------------------------------------------
 
 class Settings:
     """Settings of this host: rant.conf. Without synced-ns the error of the clocks is unknown, and no one-way delay is measured."""

@@ -14,7 +14,7 @@ import re
 from .records import Log, Refused, flags_of_array, is_log
 
 __all__ = ["Log", "Refused", "Result", "is_log", "load"]
-SCHEMA_VERSIONS = (1, 2)  # version 2 renames members, listed in docs/json.md
+SCHEMA_VERSIONS = (1, 2)  # no rant writes version 2 yet
 
 
 class Result:
