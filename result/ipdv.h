@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * IPDV (hot): the absolute difference of the delays of two probes with consecutive sequence numbers (RFC 3393 section
- * 2.5). A lost probe has no IPDV, neither with the probe before it nor with the probe after it.
+ * 2.4). A lost probe has no IPDV, neither with the probe before it nor with the probe after it.
  *
  * In the IPDV of one direction the offset of the two clocks cancels out, as far as their frequencies are equal, so
  * it is known even if one-way delays are not.
