@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Activity of the machine: counters of the kernel and the NIC, read before and after the run, never in between.
- * Here are the frame and the differences; the files named below find the counters and read them.
+ * Activity of the machine: counters of the kernel and the NIC, read before and after the run, and at breaches. This
+ * file calculates the differences; the other activity_*.c find the counters and read them.
  */
 #include "host/counters/activity.h"
 
@@ -95,7 +95,7 @@ void activity_close(struct activity *a)
 
 /* ---- Differences ----------------------------------------------------------------------------------------------- */
 
-/* Kernel counters of interrupts are 32 bits wide. A wrap is a fall by nearly all of them. */
+/* Kernel counters of interrupts are 32 bits wide. A wrap is a decrease by nearly the whole range. */
 static bool wrapped(enum kind kind, uint64_t from, uint64_t to)
 {
 	return (kind == COUNT_32 || kind == SUM_32) && from - to > UINT32_MAX / 2 && from - to <= UINT32_MAX;
@@ -123,7 +123,7 @@ static bool differs(const struct activity_inside *in, unsigned i, const struct a
 	const struct slot *s = &in->slot[i];
 	bool had = activity_is_known(before, i), has = activity_is_known(after, i);
 
-	if (s->interrupts && after->measuring) /* left out, not gone */
+	if (s->interrupts && after->measuring) /* omitted, not gone */
 		return false;
 	/* The kernel does not list an interrupt without a handler that never occurred. */
 	had |= s->row && before->rows;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The measuring CPU: frequency, throttling and idle states by sysfs, the count of SMIs by an MSR. */
+/* The measuring CPU: frequency, throttling and idle states by sysfs, number of SMIs by an MSR. */
 #include "host/counters/activity_cpu.h"
 
 #include "host/counters/activity_inside.h"
@@ -15,7 +15,7 @@
 static const struct {
 	const char *path, *name, *unit;
 	enum kind kind;
-	bool optional; /* says little by its absence */
+	bool optional; /* its absence is not reported */
 } cpu_files[] = {
 	{ "cpufreq/scaling_cur_freq", "frequency", "kHz", LEVEL, false },
 	{ "thermal_throttle/core_throttle_count", "core throttled by heat", "", COUNT_64, false },
@@ -26,7 +26,7 @@ static const struct {
 
 #define CPU_FOLDER "/sys/devices/system/cpu/cpu%d"
 
-/* x86 asked the CPU itself for its frequency, by an interrupt, before the timer tick took samples of it. */
+/* Before the timer tick sampled the frequency (Linux 5.18), x86 read it by an interrupt of that CPU. */
 static bool frequency_interrupts(void)
 {
 #if defined(__x86_64__)

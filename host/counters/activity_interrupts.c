@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * /proc/interrupts and /proc/softirqs, tables with a column for each CPU: of the measuring CPU, of the interrupts that
- * belong to the NIC, and of the CPUs where these go.
+ * /proc/interrupts and /proc/softirqs, tables with a column for each CPU: counters of the measuring CPU, of the NIC's
+ * interrupts, and of the CPUs that handle these.
  */
 #include "host/counters/activity_interrupts.h"
 
@@ -29,7 +29,7 @@ static void find_vectors(struct activity *a)
 	if (nic_ethtool(a->nic, &info))
 		return;
 	snprintf(in->bus, sizeof(in->bus), "%.*s", (int)sizeof(info.bus_info), info.bus_info);
-	/* A file name and a word in a report: nothing else than addresses look like. */
+	/* The text becomes a file name and a word of the report: accept only characters of bus addresses. */
 	if (in->bus[strspn(in->bus, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ:._-")] ||
 	    in->bus[0] == '.')
 		in->bus[0] = '\0';
@@ -44,7 +44,7 @@ static void find_vectors(struct activity *a)
 		closedir(folder);
 }
 
-/* The name as a word of its own: "eth1" is not in "eth10-rx", nor in "veth1". */
+/* Searches a whole word: "eth1" is not in "eth10-rx", nor in "veth1". */
 static bool has_word(const char *text, const char *word)
 {
 	size_t n = strlen(word);
@@ -68,7 +68,7 @@ static bool is_vector(const struct activity *a, uint64_t irq, const char *descri
 
 /* ---- Interrupts ------------------------------------------------------------------------------------------------ */
 
-/* The text after the controller, its number and the trigger: the names that drivers gave. */
+/* The text after the controller, its number and the trigger: the names that drivers chose. */
 static const char *hook_of(const char *description)
 {
 	static const char *const triggers[] = { "-edge ", "-level ", "-fasteoi ", " Edge ", " Level " };
@@ -82,7 +82,7 @@ static const char *hook_of(const char *description)
 	return description;
 }
 
-/* Where its interrupts go: another CPU after than before explains much. */
+/* CPU of the interrupts: a change during the run explains a change of latency. */
 static void open_affinity(struct activity *a, uint64_t irq, const char *action)
 {
 	struct activity_inside *in = a->inside;
@@ -138,7 +138,7 @@ static void add_row(struct activity *a, bool of_all_cpus)
 		open_affinity(a, irq, action);
 }
 
-/* The row with the label of the line; they come in the same order each time. */
+/* The row with the label of the line; rows have the same order at each reading. */
 static struct row *find_row(struct activity *a, bool of_all_cpus)
 {
 	struct activity_inside *in = a->inside;
@@ -177,8 +177,8 @@ static uint64_t hash_cpus(const struct activity_text *t)
 	return hash;
 }
 
-/* A CPU that goes or comes while the file is written leaves lines with another number of columns than the header has:
- * the CPUs of the numbers are not known. */
+/* If a CPU goes offline or online while the kernel writes the file, lines have more or fewer columns than the header,
+ * and the CPUs of the numbers are not known. */
 static bool read_interrupts(struct activity *a, struct activity_reading *r)
 {
 	struct activity_inside *in = a->inside;
@@ -258,7 +258,7 @@ static bool read_softirqs(struct activity *a, struct activity_reading *r)
 	if (!activity_text_begin(t, in->fd[SOFTIRQS]) || !activity_text_header(t))
 		return false;
 	for (; activity_text_line(t, t->columns); rows++) {
-		/* There are ten kinds, and they do not change. */
+		/* Linux has ten kinds of softirqs, which do not change. */
 		if (in->opening && a->cpu >= 0 && t->line.label[0] && t->line.numbers == t->columns && rows < 32)
 			activity_add_slot(a, GROUP_SOFTIRQS, COUNT_32, "", "%s", t->line.label);
 		put_softirq(a, r);

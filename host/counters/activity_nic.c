@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define STATISTICS 16384 /* of a driver, reported or not */
+#define STATISTICS 16384 /* most statistics of a driver, reported or not */
 
 /* ---- Statistics ------------------------------------------------------------------------------------------------ */
 
@@ -52,7 +52,7 @@ static void *guarded_map(size_t bytes, size_t *mapped)
 	return start;
 }
 
-/* How many statistics there are now, or -errno. */
+/* Present number of statistics, or -errno. */
 static int64_t count_statistics(const struct nic *n)
 {
 	union {
@@ -122,7 +122,7 @@ static void read_statistics(struct activity *a, struct activity_reading *r)
 {
 	struct activity_inside *in = a->inside;
 
-	/* Another number than before: the names that were read are those of others. */
+	/* The number has changed, so the names that were read do not match the values. */
 	if (!in->statistics || count_statistics(a->nic) != in->statistics_count)
 		return;
 	*in->statistics = (struct ethtool_stats){ .cmd = ETHTOOL_GSTATS, .n_stats = in->statistics_count };

@@ -5,10 +5,10 @@
 #include <sched.h>
 #include <unistd.h>
 
-/* In a burst of breaches the machine is asked no more often than this, but for a new worst one. */
+/* Shortest time between two readings in a burst of breaches, except for a new worst breach. */
 #define PAUSE_NS (10 * NS_PER_MS)
 
-/* The CPU that the caller is pinned to; -1: none. */
+/* The CPU to which the caller is pinned; -1: none. */
 static int only_cpu(void)
 {
 	cpu_set_t mine;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FILE_MAX_BYTES (64 << 20) /* of a file in /proc: the kernel's are far smaller, and an end must be there */
+#define FILE_MAX_BYTES (64 << 20) /* limit for files of /proc, which are far smaller, so that reading always ends */
 
 static void advance(struct activity_text *t)
 {
@@ -110,7 +110,7 @@ bool activity_text_line(struct activity_text *t, unsigned columns)
 			append(l, word);
 		}
 	}
-	advance(t); /* over the end of the line */
+	advance(t); /* past the end of the line */
 	return true;
 }
 
@@ -149,6 +149,6 @@ bool activity_text_single(int fd, uint64_t *value)
 	text[got] = '\0';
 	errno = 0;
 	*value = strtoull(text, &end, 10);
-	/* A number that fills the text may go on behind it. */
+	/* A number that fills the text may continue after it. */
 	return !errno && (*end ? strchr("\n-, ", *end) != NULL : got < (ssize_t)sizeof(text) - 1);
 }

@@ -12,7 +12,7 @@
 
 #define VMCLOCK_PATH "/dev/vmclock0"
 #define VMCLOCK_MAGIC 0x4b4c4356 /* "VCLK" */
-#define TRIES 100 /* the hypervisor is within an update for a very short time */
+#define TRIES 100 /* an update by the hypervisor takes a very short time */
 
 struct vmclock_begin {
 	uint32_t magic, size;
@@ -23,7 +23,7 @@ struct vmclock_begin {
 };
 _Static_assert(offsetof(struct vmclock_begin, disruption_marker) == 0x10, "offset of UAPI.13");
 
-/* 0, or -errno; -EBADMSG: another layout; -EAGAIN: always within an update. */
+/* 0, or -errno; -EBADMSG: another layout; -EAGAIN: an update at each try. */
 static int read_marker(int fd, uint64_t *marker)
 {
 	struct vmclock_begin first, again;

@@ -35,7 +35,7 @@ static uint64_t extend(uint64_t value, unsigned width)
 	return (uint64_t)((int64_t)(value << unused) >> unused);
 }
 
-/* The writer is the kernel on this very CPU, when it switches threads: a compiler barrier is enough. */
+/* The writer is the kernel on the same CPU, when it switches threads: a compiler barrier is enough. */
 static uint64_t read_direct(const struct perf_event_mmap_page *at, bool *idle)
 {
 	const volatile struct perf_event_mmap_page *page = at;
@@ -82,7 +82,7 @@ static bool read_group(struct pmc *p, uint64_t *value)
 	return true;
 }
 
-/* The registers are the inner pair, so that they count none of the system calls. */
+/* The registers are read innermost, so that they do not count the system calls. */
 void pmc_begin(struct pmc *p)
 {
 	p->begun = read_group(p, p->before);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opening hardware counters for pmc.c to read. They are one pinned group: the PMU counts all of it or none, so that a
- * counter is never shared by time with another and then scaled up, which would make numbers of single exchanges
- * meaningless.
+ * Opening the hardware counters that pmc.c reads. They are one pinned group: the PMU counts the whole group or nothing,
+ * so counters are never multiplexed and scaled, which would make numbers of single exchanges meaningless.
  */
 #include "host/counters/pmu.h"
 
@@ -25,7 +24,7 @@ static const struct event {
 	const char *name;
 	uint32_t type;
 	uint64_t config;
-	bool in_kernel; /* happens there only: without the kernel's part it would count nothing and look like 0 */
+	bool in_kernel; /* occurs in the kernel only: a counter of user space alone would always be 0 */
 } events[] = {
 	{ "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false },
 	{ "instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, false },
@@ -44,7 +43,7 @@ static const struct event {
 
 _Static_assert(COUNT(events) == PMC_MAX, "struct pmc can hold each known counter");
 
-/* An fd, or -errno. */
+/* A file descriptor, or -errno. */
 static int open_event(const struct pmc *p, const struct event *e, int group)
 {
 	struct perf_event_attr attr = {
@@ -111,8 +110,8 @@ static bool counts(int fd)
 	return read(fd, raw, sizeof(raw)) >= (ssize_t)(4 * sizeof(uint64_t)) && raw[2] == raw[1];
 }
 
-/* The kernel checks a group against a whole PMU, but a counter may be taken: by the NMI watchdog, or by another
- * program's 'perf'. So the last events are given up until the rest is counted. */
+/* The kernel checks a group against the whole PMU, but a counter may be in use by the NMI watchdog or by another perf.
+ * So the last events are removed until the remaining group counts. */
 static void enable(struct pmc *p, int group)
 {
 	while (p->counters) {
@@ -152,7 +151,7 @@ static bool map_direct(struct pmc *p, unsigned i)
 #endif
 }
 
-/* All or nothing: a system call for one counter costs as much as for all. */
+/* All by system call or none: a system call for one counter costs as much as for all. */
 static void make_direct(struct pmc *p)
 {
 	for (unsigned i = 0; i < p->counters; i++)

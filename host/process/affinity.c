@@ -20,7 +20,7 @@ static int take_cpu(int64_t cpu)
 	if (!sched_setaffinity(0, sizeof(cpus), &cpus))
 		return 0;
 	error = errno;
-	/* EINVAL: none of these is online, and in the cpuset. */
+	/* EINVAL: none of these CPUs is online and in the cpuset. */
 	if (error == EINVAL)
 		warnx("--cpu %" PRId64 ": there is no such CPU, or it is switched off, or not in the cpuset of rant: "
 				       "see 'lscpu -e' and "

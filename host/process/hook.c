@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Commands of the user, run at a breach by the housekeeping thread. posix_spawn and not fork: a fork would make every
- * page that the measuring thread writes next a fault.
+ * Commands of the user, run at a breach by the housekeeping thread. posix_spawn() instead of fork(), after which each
+ * page that the measuring thread writes would fault (copy on write).
  */
 #include "host/process/hook.h"
 
@@ -45,8 +45,8 @@ static char **environment_with(char *const *more)
 	return all;
 }
 
-/* Signals are blocked in the housekeeping thread, SIGPIPE and SIGXFSZ are ignored in rant, and the measuring thread may
- * be a real-time one: the command inherits nothing of that. */
+/* Signals are blocked in the housekeeping thread, SIGPIPE and SIGXFSZ are ignored in rant, and a real-time policy may
+ * be set: the command inherits none of these. */
 static int spawn(pid_t *pid, const char *command, char *const *environment)
 {
 	const struct sched_param other = { .sched_priority = 0 };
@@ -90,7 +90,7 @@ static void *run_errand(void *argument)
 	return NULL;
 }
 
-/* From a thread that has given up its capabilities: a command of root's would inherit those that are kept. */
+/* In a thread that has dropped its capabilities: a command of root would inherit the kept capabilities. */
 static int spawn_without_privileges(pid_t *pid, const char *command, char *const *environment)
 {
 	struct errand e = { .pid = pid, .command = command, .environment = environment };
@@ -109,7 +109,7 @@ struct shown {
 	char text[SHOWN_MAX + 1];
 };
 
-/* The start of a command, for a message: a command may have lines. */
+/* The start of a command for a message, without line breaks. */
 static struct shown shown(const char *command)
 {
 	struct shown s = { "" };

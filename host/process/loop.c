@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The measuring thread and how the main thread waits for it. Facts: unshare(2), sched(7), signal-safety(7).
+ * The measuring thread, and the wait of the main thread for it. Sources: unshare(2), sched(7), signal-safety(7).
  */
 #include "host/process/loop.h"
 
@@ -18,7 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define STACK_BYTES (128 << 10) /* locked in memory, as that of worker.c */
+#define STACK_BYTES (128 << 10) /* locked in memory, like the stack of worker.c */
 #define USED_BYTES (64 << 10) /* more than the measurement and a signal use */
 
 #ifndef SYS_close_range
@@ -59,8 +59,8 @@ static void block_signals(void)
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
 }
 
-/* The caller is asleep: if it moved itself, it would first have to get time on a CPU that may be another
- * measurement's. */
+/* The measuring thread moves the sleeping caller: to move itself, the caller would first need time on a CPU that
+ * another measurement may use. */
 static void put_caller_aside(void)
 {
 	const struct sched_param other = { .sched_priority = 0 };
@@ -82,7 +82,7 @@ static int measure(void)
 	int result;
 
 	put_caller_aside();
-	/* While two threads share one table of files, each system call of the measuring one counts references to its
+	/* While two threads share a table of files, each system call of the measuring thread counts references to its
 	 * socket. */
 	loop.owns_files = !unshare(CLONE_FILES);
 	if (!loop.owns_files)
@@ -129,7 +129,7 @@ void loop_leave(void (*act)(void *context), void *context)
 
 /* ---- In the caller ----------------------------------------------------------------------------------------------- */
 
-/* With `chrt -R` the kernel starts threads at SCHED_OTHER. Structures of the kernel, copied as they are:
+/* With `chrt -R` the kernel starts threads at SCHED_OTHER, so the policy is copied, by the structures of
  * sched_setattr(2). */
 static int inherit_schedule(void)
 {

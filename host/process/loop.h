@@ -12,26 +12,26 @@
  * 0, or -errno after one line. */
 int loop_open(void);
 
-/* Its id (gettid(2)); 0: it was not opened, or it is closed. */
+/* Id of the thread (gettid(2)); 0: not opened, or closed. */
 pid_t loop_thread(void);
 
-/* The measuring thread calls act(context) while the caller sleeps: for functions that act on the calling thread. The
- * result of act. */
+/* The measuring thread calls act(context) while the caller sleeps: for functions that act on the calling thread.
+ * Returns the result of act. */
 int loop_call(int (*act)(void *context), void *context);
 
 /*
- * The same for the measurement, once. During it the signals that end a run are handled in the measuring thread, which
- * thus ends at once also where the other CPUs have no time; the caller sleeps, and may run on other CPUs only, at
- * SCHED_OTHER, from then on. The measuring thread has a table of files of its own, which is empty when this returns:
+ * loop_call() for the measurement; call it once. During the measurement the measuring thread handles the signals that
+ * end a run, so it ends at once even if the other CPUs are busy; the caller sleeps, and from then on may run only on
+ * other CPUs, at SCHED_OTHER. The measuring thread has a separate table of files, which is empty when this returns:
  * open files stay the caller's. The thread then sleeps until the process ends, so that /proc/self/task still has it.
  */
 int loop_run(int (*act)(void *context), void *context);
 
-/* Ends the thread if it has not measured. More calls do nothing. */
+/* Ends the thread if it has not measured. Further calls do nothing. */
 void loop_close(void);
 
-/* For a signal handler: calls act(context), which does not return, where that may use all system calls: in loop_run()'s
- * caller, while the measuring thread sleeps; in any other thread at once. */
+/* For a signal handler: calls act(context), which does not return, in a thread that may use all system calls: from the
+ * measuring thread, in the caller of loop_run(), while the measuring thread sleeps; from any other thread, at once. */
 void loop_leave(void (*act)(void *context), void *context);
 
 /* Wakes the thread, if it runs, by SIGURG. Any thread may call it. */

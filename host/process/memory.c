@@ -43,7 +43,7 @@ static int populate(void *start, size_t bytes, size_t page)
 	if (madvise(start, bytes, MADV_POPULATE_WRITE)) {
 		if (errno != EINVAL)
 			error = -errno;
-		else /* an older kernel: by hand */
+		else /* an older kernel: touch each page */
 			for (size_t at = 0; at < bytes; at += page)
 				((volatile char *)start)[at] = 0;
 	}
@@ -81,7 +81,7 @@ void memory_unmap(struct memory *m)
 	*m = (struct memory){ 0 };
 }
 
-/* By the linker: the image of the program, of which the part from __data_start on is written. */
+/* Symbols of the linker: the image of the program, which is writable from __data_start on. */
 extern char __executable_start[], __data_start[], _end[];
 
 static void advise_image(const char *start, const char *end, int advice)
@@ -92,7 +92,7 @@ static void advise_image(const char *start, const char *end, int advice)
 	madvise((void *)from, to - from, advice);
 }
 
-/* The kernel asks for the limit whenever the stack of the first thread grows, so that it may be raised now. */
+/* The kernel checks the limit whenever the stack of the first thread grows, so it can be raised during the run. */
 int memory_allow_stack(void)
 {
 	struct rlimit limit;
@@ -115,7 +115,7 @@ void memory_touch_stack(size_t bytes)
 		stack[at] = 0;
 	if (bytes > sizeof(stack))
 		memory_touch_stack(bytes - sizeof(stack));
-	(void)stack[0]; /* after the call: each has a frame of its own */
+	(void)stack[0]; /* after the call, so that each call has a separate frame */
 }
 
 /* Memory that cannot be locked can still be present when the run begins. */
@@ -139,7 +139,7 @@ static bool is_idle_library(const char *path)
 	return false;
 }
 
-/* Makes one mapping present and locks it, or gives it back. The line is of /proc/self/maps. 0 or -errno. */
+/* Makes a mapping resident and locks it, or releases its pages. line: of /proc/self/maps. 0 or -errno. */
 static int lock_mapping(const char *line)
 {
 	unsigned long from, to;
@@ -148,12 +148,12 @@ static int lock_mapping(const char *line)
 
 	if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %n", &from, &to, access, &path) < 3 || access[0] != 'r')
 		return 0;
-	/* The kernel's own: [vdso], [vvar], [vsyscall]. */
+	/* Mappings of the kernel: [vdso], [vvar], [vsyscall]. */
 	if (!strncmp(line + path, "[v", 2))
 		return 0;
 	if (access[1] == 'w' || !is_idle_library(line + path))
 		return mlock((void *)from, to - from) ? -errno : 0;
-	/* Start-up has made code present that is near the called functions. Constants stay, because the dynamic
+	/* Drops code that start-up made resident near the called functions. Constants stay, because the dynamic
 	 * linker has written some. */
 	if (access[2] == 'x')
 		madvise((void *)from, to - from, MADV_DONTNEED);
@@ -181,8 +181,8 @@ int memory_lock(void)
 	/* A locked stack does not grow beyond 'ulimit -l' without CAP_IPC_LOCK, which is dropped. For the same reason
 	 * later mappings are not locked (MCL_FUTURE): the measuring thread uses none of them. */
 	memory_touch_stack(STACK_BYTES);
-	/* mlockall() would compare 'ulimit -l' with all that is mapped, libraries that are not used included. ENOMEM
-	 * may also mean that another thread has unmapped something after the list was read. */
+	/* mlockall() would compare 'ulimit -l' with all mappings, including unused libraries. ENOMEM may also mean that
+	 * another thread has unmapped memory after the list was read. */
 	for (int tries = 0; tries < LOCK_TRIES && error == -ENOMEM; tries++)
 		error = lock_mappings();
 	if (!error)

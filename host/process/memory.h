@@ -18,15 +18,15 @@ struct memory {
 int memory_map(struct memory *m, size_t bytes, bool huge);
 void memory_unmap(struct memory *m);
 
-/* Lets the stack of this process grow to the size that rant uses, where `ulimit -s` is lower. 0, or -EPERM after one
- * line where it may not. */
+/* Raises the limit of the stack to the size that rant uses, if `ulimit -s` is lower. 0, or -EPERM after one line if
+ * that is not permitted. */
 int memory_allow_stack(void);
 
-/* Makes so many of the next bytes of the calling thread's stack present. */
+/* Makes the next `bytes` of the calling thread's stack present. */
 void memory_touch_stack(size_t bytes);
 
-/* Makes present and locks the memory of the process as it is now, without the code and constants of libraries that the
- * loop does not call. 0, or -errno when it may not: then the program, its data and some stack are at least present. */
+/* Makes the present memory of the process resident and locks it, except code and constants of libraries that the loop
+ * does not call. 0, or -errno if locking is not permitted: then the program, its data and some stack are resident. */
 int memory_lock(void);
 
 /* Bytes that are not in memory, by mincore(2): their first access would fault. -errno: not known. */

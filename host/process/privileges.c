@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Capabilities by their system calls, which libc has no names for. Facts: capabilities(7), prctl(2). */
+/* Capabilities by system calls, for which libc has no functions. Sources: capabilities(7), prctl(2). */
 #include "host/process/privileges.h"
 
 #include <err.h>
@@ -59,7 +59,7 @@ static int keep_only(uint64_t keep)
 	const struct capabilities all = { .effective = had, .permitted = had };
 	const struct capabilities c = { .effective = keep & had, .permitted = keep & had };
 
-	set_capabilities(&all); /* who became another user has them, but not in effect */
+	set_capabilities(&all); /* after a change of the user they are permitted, but not effective */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;
 	for (unsigned long i = 0; i < 64 && !prctl(PR_CAPBSET_DROP, i, 0, 0, 0); i++)
@@ -118,7 +118,7 @@ int privileges_open(struct privileges *r, const char *user)
 
 /* ---- Folders ----------------------------------------------------------------------------------------------------- */
 
-/* Files as they will be seen without capabilities, and by the user. For this thread only. */
+/* Accesses files without capabilities and as the user. For this thread only. */
 static void look_as_later(const struct privileges *r, bool later, uint64_t effective)
 {
 	struct capabilities c = read_capabilities();
@@ -132,13 +132,13 @@ static void look_as_later(const struct privileges *r, bool later, uint64_t effec
 	if (r->user && !later) {
 		setfsuid(geteuid());
 		setfsgid(getegid());
-		set_capabilities(&c); /* setfsuid() takes and gives those for files */
+		set_capabilities(&c); /* setfsuid() clears and sets the capabilities for files */
 	}
 }
 
 struct folder {
 	const char *option; /* without its dashes */
-	const char *path; /* NULL: nothing is written */
+	const char *path; /* NULL: option not given */
 	bool is_file; /* `folder` is the folder of the file, which is replaced or removed there */
 	const char *cure; /* for a user who may not write there */
 };
@@ -177,7 +177,7 @@ static int keep_folder(struct privileges *r, const struct folder *f)
 		return 0;
 	folder_of(f, folder);
 	look_as_later(r, true, effective);
-	/* Not access(2), which would give root's capabilities back. */
+	/* Not access(2), which would restore the capabilities of root. */
 	closed = syscall(SYS_faccessat2, AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) && errno == EACCES;
 	look_as_later(r, false, effective);
 	sticky = is_anothers(r, f, folder);
@@ -201,7 +201,7 @@ int privileges_plan(struct privileges *r, const struct privileges_needs *n)
 	int error = 0;
 
 	r->keep = n->nic || n->priority ? BIT(CAP_NET_ADMIN) : 0;
-	/* Since Linux 5.17 it is enough for that (sk_set_prio_allowed() in net/core/sock.c). */
+	/* CAP_NET_RAW is sufficient since Linux 5.17 (sk_set_prio_allowed() in net/core/sock.c). */
 	if (n->priority && !(read_capabilities().permitted & BIT(CAP_NET_ADMIN)))
 		r->keep |= BIT(CAP_NET_RAW);
 	for (unsigned i = 0; i < n->files && !error; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The system call filter. Facts: seccomp(2), Documentation/userspace-api/seccomp_filter.rst.
- * Without WITH_SECCOMP there is none, so that a plain compile of the sources needs no libseccomp.
+ * The system call filter. Sources: seccomp(2), Documentation/userspace-api/seccomp_filter.rst. Without WITH_SECCOMP it
+ * is not built, so that a plain compile of the sources does not need libseccomp.
  */
 #include "host/process/seccomp.h"
 
@@ -28,8 +28,8 @@
 static const struct {
 	int number;
 	bool has_level;
-	unsigned level; /* the second argument must be this */
-	unsigned name; /* and the third this; 0: any */
+	unsigned level; /* required second argument */
+	unsigned name; /* required third argument; 0: any */
 } allowed[] = {
 	{ .number = SCMP_SYS(sendmsg) }, { .number = SCMP_SYS(recvmsg) }, { .number = SCMP_SYS(ppoll) },
 	{ .number = SCMP_SYS(sendto) }, { .number = SCMP_SYS(recvfrom) }, /* send(), recv() */
@@ -75,7 +75,7 @@ static int add_rules(scmp_filter_ctx filter)
 	return error;
 }
 
-/* Instructions, or -errno. By a file, so that nothing of the library is left to be done under the filter. */
+/* Number of instructions, or -errno. Exports to a file, so that the library is not needed under the filter. */
 static int export(scmp_filter_ctx filter, struct sock_filter to[PROGRAM_MAX])
 {
 	int fd = memfd_create("filter", MFD_CLOEXEC), error;
@@ -93,7 +93,7 @@ static int export(scmp_filter_ctx filter, struct sock_filter to[PROGRAM_MAX])
 }
 
 static struct sock_filter program[PROGRAM_MAX];
-static int length; /* 0: there is none */
+static int length; /* 0: no filter */
 
 static int make(void)
 {
@@ -127,7 +127,7 @@ void seccomp_begin(void)
 {
 	const struct sock_fprog fprog = { .len = (unsigned short)length, .filter = program };
 
-	/* SPEC_ALLOW: before Linux 5.16 a filter meant a slower CPU (speculative store bypass disabled). */
+	/* SPEC_ALLOW: before Linux 5.16 a filter disabled speculative store bypass, which slows down the CPU. */
 	if (length && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &fprog))
 		say_none(-errno);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Signals that end a run, and those that request an interim report. Handlers call only functions of signal-safety(7).
- * */
+/* Signals that end a run, and signals that request an interim report. Handlers call only functions of
+ * signal-safety(7). */
 #include "host/process/signals.h"
 
 #include "host/process/loop.h"
@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 static _Atomic int stop; /* stored by handlers, and by signals_end_now() in another thread */
-static bool signalled; /* these two only the handler uses, and that never interrupts itself */
-static int64_t first_ns; /* when it was asked for */
+static bool signalled; /* used, like first_ns, only by the handler, which never interrupts itself */
+static int64_t first_ns; /* time of the first signal */
 static void (*at_once)(void);
 
 /* The signal is blocked in its handler, and in the thread that waits for the measuring thread. */
@@ -48,7 +48,7 @@ static void on_wake(int signal_number)
 	(void)signal_number;
 }
 
-/* Blocked in all threads, so that it interrupts none: it waits until somebody takes it. */
+/* Blocked in all threads, so that it stays pending until signals_take_question(). */
 static sigset_t question(void)
 {
 	sigset_t set;
@@ -78,10 +78,10 @@ void signals_end_known(void)
 void signals_end_now(void)
 {
 	stop = 1;
-	loop_wake(); /* it may be asleep */
+	loop_wake(); /* the measuring thread may sleep */
 }
 
-/* By the filter: somebody who is inside wants out, or the list is too short. */
+/* By the filter: an attack, or a system call that is missing in the list. */
 static void on_forbidden(int signal_number, siginfo_t *info, void *context)
 {
 	char text[128] = "rant: the measuring thread asked for a forbidden system call, number ", digits[] = "0000\n";
@@ -92,15 +92,15 @@ static void on_forbidden(int signal_number, siginfo_t *info, void *context)
 		digits[i] = (char)('0' + n % 10);
 	memcpy(text + used, digits, strlen(digits));
 	if (write(STDERR_FILENO, text, used + strlen(digits)) < 0)
-		used = 0; /* no reader is left */
+		used = 0; /* the pipe has no reader */
 	loop_leave(end_by, (void *)(intptr_t)signal_number);
 }
 
 const _Atomic int *signals_catch(void (*clean_up)(void))
 {
-	/* Restarted, for the same signal a second time must not cost a report that waits for its reader. */
+	/* Restarted, because a repeated signal must not end a report that waits for its reader. */
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, before;
-	const struct sigaction wake = { .sa_handler = on_wake, .sa_flags = SA_RESTART }; /* all but ppoll goes on */
+	const struct sigaction wake = { .sa_handler = on_wake, .sa_flags = SA_RESTART }; /* except ppoll */
 	const struct sigaction forbidden = { .sa_sigaction = on_forbidden, .sa_flags = SA_SIGINFO };
 	const sigset_t asked = question();
 
@@ -117,8 +117,8 @@ const _Atomic int *signals_catch(void (*clean_up)(void))
 		sigaction(SIGHUP, &action, NULL);
 	sigaction(SIGSYS, &forbidden, NULL);
 	sigprocmask(SIG_BLOCK, &asked, NULL);
-	/* A reader of the report that goes away must not cost the log and the exit status. */
+	/* A reader of the report that exits must not prevent the log and the exit status. */
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); /* nor a file that is as long as it may be (ulimit -f) */
+	signal(SIGXFSZ, SIG_IGN); /* neither must a file at the limit of ulimit -f */
 	return &stop;
 }

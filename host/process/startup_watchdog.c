@@ -18,7 +18,7 @@
 #define STACK_BYTES (64 * 1024)
 
 static struct {
-	/* of all that follows. The thread keeps it when it ends the program, so that no other step begins then */
+	/* protects the members below. The thread keeps it when it ends the program, so that no step begins then */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	unsigned long thread; /* pthread_t */
@@ -40,8 +40,8 @@ static double seconds(int64_t since_ns)
 
 /* ---- In the thread, with the lock -------------------------------------------------------------------------------- */
 
-/* Only signals that this thread blocks are reported as pending: all that end a run. Ignored signals are never pending.
- * */
+/* Only signals that this thread blocks are reported as pending: all that end a run. Ignored signals are never
+ * pending. */
 static bool is_asked_to_end(void)
 {
 	sigset_t pending;
@@ -99,7 +99,7 @@ static void *look(void *unused)
 
 /* ---- In the caller's --------------------------------------------------------------------------------------------- */
 
-/* On another CPU, where the caller cannot keep it from running; else wherever it may. */
+/* On another CPU, where the caller cannot prevent it from running; otherwise on any allowed CPU. */
 static bool start(void)
 {
 	pthread_condattr_t attributes;
@@ -126,7 +126,7 @@ void startup_watchdog_begin(const _Atomic int *stop, void (*give_up)(void))
 	startup_watchdog.running = start();
 }
 
-/* With the lock. */
+/* Needs the lock. */
 static int look_if_ended(void)
 {
 	if (!startup_watchdog.reported || !*startup_watchdog.stop)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The worker thread: duties during a run that are not the measurement. It starts at SCHED_OTHER on other CPUs than the
- * measuring CPU and never runs there.
+ * The worker thread: duties during a run other than the measurement. It runs at SCHED_OTHER and never on the measuring
+ * CPU.
  */
 #include "host/process/worker.h"
 
@@ -16,12 +16,12 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define STACK_BYTES (128 * 1024) /* locked in memory like all else: the default of 8 MB would be too */
+#define STACK_BYTES (128 * 1024) /* locked in memory, so the default of 8 MB would be too large */
 #define EARLY_NS (10 * NS_PER_MS)
 /* less than CLOCK_FRESH_NS, so that later samples find valid clock relations */
 #define IDLE_NS (500 * NS_PER_MS)
 
-/* CPUs that were set aside at boot may be another measurement's; the file is empty or absent where there are none. */
+/* CPUs isolated at boot may belong to another measurement; without such CPUs the file is empty or absent. */
 static void remove_isolated(cpu_set_t *cpus)
 {
 	FILE *f = fopen("/sys/devices/system/cpu/isolated", "re");
@@ -41,7 +41,7 @@ static void remove_isolated(cpu_set_t *cpus)
 	fclose(f);
 }
 
-/* Wider than the mask of taskset, which is about the measuring thread; the kernel still keeps to the cpuset. */
+/* Wider than the mask of taskset, which applies to the measuring thread; the kernel still applies the cpuset. */
 int worker_choose_cpus(cpu_set_t *cpus)
 {
 	cpu_set_t allowed, mine;
@@ -62,7 +62,7 @@ int worker_choose_cpus(cpu_set_t *cpus)
 	return CPU_COUNT(cpus) ? 0 : -ENODEV;
 }
 
-/* When each duty is to be done next. */
+/* Times of the next calls. */
 struct schedule {
 	int64_t next_ns[WORKER_DUTIES_MAX]; /* CLOCK_MONOTONIC */
 	unsigned calls[WORKER_DUTIES_MAX];
@@ -113,7 +113,7 @@ static void *run(void *argument)
 		prctl(PR_SET_NAME, w->name, 0, 0, 0);
 	if (w->begin)
 		w->begin(w->context);
-	/* While two threads share one table of files, each system call of the measuring one counts references to its
+	/* While two threads share a table of files, each system call of the measuring thread counts references to its
 	 * socket. */
 	w->shares_files = unshare(CLONE_FILES);
 	if (w->shares_files)
@@ -177,7 +177,7 @@ int worker_start(struct worker *w)
 	error = worker_start_thread(&w->thread, &cpus, STACK_BYTES, run, w);
 	if (error) {
 		close(w->stop_fd);
-		/* EINVAL: the cpuset leaves none of these CPUs. */
+		/* EINVAL: the cpuset has none of these CPUs. */
 		return error == -EINVAL ? -ENODEV : error;
 	}
 	while (sem_wait(&w->begun))

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define USEFUL_EVENTS "irq:irq_handler_entry irq:irq_handler_exit net:napi_gro_receive_entry sched:sched_switch"
-#define EVENT_BYTES 64 /* of the ring buffer, a usual event */
+#define EVENT_BYTES 64 /* size of a usual event in the ring buffer */
 
 /* The bit of a CPU in "ffffffff,00000003". */
 static bool in_mask(const char *mask, size_t cpu)

@@ -89,7 +89,7 @@ DIR *trace_open_per_cpu(const struct trace *t)
 	return folder;
 }
 
-/* Where the buffers of the CPUs differ, the file for all of them says "X". */
+/* If the buffers of the CPUs differ, the file for all CPUs contains "X". */
 bool trace_read_buffer_kib(const struct trace *t, uint64_t *kib)
 {
 	DIR *per_cpu;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Saving and re-arming while the run goes on: the housekeeping thread's part in the kernel's trace. */
+/* Saving and re-arming of the kernel's trace during the run, by the housekeeping thread. */
 #include "host/trace/trace_keep.h"
 
 void trace_keep(struct trace_keeper *k, int64_t now_ns)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Saving and re-arming while the run goes on. */
+/* Saving and re-arming of the trace during the run. */
 #ifndef HOST_TRACE_TRACE_KEEP_H
 #define HOST_TRACE_TRACE_KEEP_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Is the kernel tracing, in whatever instance? */
+/* Detection of a running kernel trace in any instance. */
 #include "host/trace/trace_running.h"
 
 #include "host/trace/trace_files.h"

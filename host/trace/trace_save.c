@@ -22,14 +22,14 @@
 
 /* ---- The folder -------------------------------------------------------------------------------------------------- */
 
-/* The folder itself may be no link either: rant runs as root, and others may write where the folder is. */
+/* The folder must not be a link: rant runs as root, and other users may write in its parent folder. */
 static int open_folder(const char *folder)
 {
 	char path[PATH_MAX];
 	size_t length = strlen(folder);
 	int fd;
 
-	while (length > 1 && folder[length - 1] == '/') /* it would make open follow the link */
+	while (length > 1 && folder[length - 1] == '/') /* a trailing slash would make open() follow a link */
 		length--;
 	if (length >= sizeof(path))
 		return -ENAMETOOLONG;
@@ -99,8 +99,8 @@ struct scan {
 	uint64_t lost; /* events of all CPUs that are no longer in the buffer, when counted */
 };
 
-/* "# entries-in-buffer/entries-written: 205/310" near the beginning: of the very buffer that is read, but of all CPUs
- * even in the text of one. */
+/* "# entries-in-buffer/entries-written: 205/310" near the beginning: counts of the buffer that is read, but of all CPUs
+ * even in the text of a single CPU. */
 static void scan_counts(struct scan *s, const char *text)
 {
 	const char *at = strstr(text, "entries-written: ");
@@ -112,7 +112,7 @@ static void scan_counts(struct scan *s, const char *text)
 	s->lost = written - kept;
 }
 
-/* The counters of the kernel per CPU describe the live buffer: a snapshot has none. */
+/* The kernel's counters per CPU describe the live buffer, not a snapshot. */
 static void say_lost(const struct plan *p, const struct scan *s, int cpu, char *text, size_t bytes)
 {
 	char name[64], stats[512];
@@ -206,7 +206,7 @@ static int scan_text(const struct plan *p, int cpu, int to_fd, struct scan *s)
 	return error;
 }
 
-/* Looks for the spike in p->source, and fills p->spike_cpu. */
+/* Searches p->source for the spike, and fills p->spike_cpu. */
 static int find_spike(struct plan *p)
 {
 	DIR *per_cpu = trace_open_per_cpu(p->trace);
@@ -225,8 +225,8 @@ static int find_spike(struct plan *p)
 	return error;
 }
 
-/* The kernel may skip the swap of a snapshot and not say so: the marker decides whether it is the snapshot or the trace
- * that holds the spike. Without a marker of ours there is nothing to go by but a marker of others. */
+/* The kernel may skip the swap of a snapshot without a report: the marker shows whether the snapshot or the trace holds
+ * the spike. Without a marker of this run a marker of another run is used. */
 static int choose_source(struct plan *p, bool *swap_skipped)
 {
 	const struct trace_record *r = p->record;
@@ -279,7 +279,7 @@ static int save_files(struct plan *p, struct trace_saved *saved)
 
 	p->marked = p->needle == p->record->marker;
 	if (!p->marked)
-		p->spike_cpu = -1; /* it was the spike of others */
+		p->spike_cpu = -1; /* the marker belongs to another run */
 	saved->source = p->source;
 	saved->spike_cpu = -1;
 	if (error)
@@ -359,7 +359,7 @@ int trace_save(struct trace *t, const char *folder, struct trace_saved *saved)
 		return bad_folder(folder, -folder_fd);
 	p.folder_fd = make_part(folder_fd, t, name, part, sizeof(name));
 	error = p.folder_fd < 0 ? p.folder_fd : save_files(&p, saved);
-	/* A folder takes the name of an empty one at most. */
+	/* A folder can replace only an empty folder. */
 	if (!error && renameat(folder_fd, part, folder_fd, name))
 		error = -errno;
 	if (error && p.folder_fd >= 0)
@@ -381,7 +381,7 @@ int trace_save(struct trace *t, const char *folder, struct trace_saved *saved)
 
 /* ---- Again ------------------------------------------------------------------------------------------------------- */
 
-/* Opening `trace` this way empties the buffers of all CPUs. 0 or errno. */
+/* Opening `trace` for writing with O_TRUNC empties the buffers of all CPUs. 0 or errno. */
 static int empty_buffers(const struct trace *t)
 {
 	int fd = openat(t->folder_fd, "trace", O_WRONLY | O_TRUNC | O_CLOEXEC);
@@ -398,7 +398,7 @@ int trace_rearm(struct trace *t)
 
 	if (!trace_is_frozen(t) || t->unsaved)
 		return -EBUSY;
-	/* Another program on this instance may have been first; its trace must stay. */
+	/* Another program on this instance may have frozen it first; its trace must stay. */
 	if (t->last.stop_error || trace_read_on(t) != 1) {
 		error = empty_buffers(t);
 		if (!error)
