@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The percentile distribution of a histogram as HdrHistogram writes it. */
+/* The percentile distribution of a histogram in the format of HdrHistogram. */
 #include "report/export/hgrm.h"
 
 #include "histogram.h"
@@ -10,9 +10,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define STEPS_OF_HALF 5 /* HdrHistogram's own default */
+#define STEPS_OF_HALF 5 /* default of HdrHistogram */
 
-/* Position in the samples in ascending order: those of the buckets, then those that were kept to the nanosecond. */
+/* Position in the samples in ascending order: samples in buckets, then samples that were kept exactly. */
 struct cursor {
 	const struct histogram *histogram;
 	uint32_t bucket; /* next bucket */
@@ -21,7 +21,7 @@ struct cursor {
 	uint64_t upto; /* samples at or below the value */
 };
 
-/* To the first value with at least `rank` samples at or below it. */
+/* Moves to the first value with at least `rank` samples at or below it. */
 static void go_to(struct cursor *c, uint64_t rank)
 {
 	const struct histogram *h = c->histogram;
@@ -32,7 +32,7 @@ static void go_to(struct cursor *c, uint64_t rank)
 		const uint64_t upto = c->upto + histogram_bucket(h, c->bucket);
 
 		c->value_ns = c->bucket >= h->buckets && edge_ns < h->min_ns ? h->min_ns : edge_ns;
-		c->upto = upto < by_bucket ? upto : by_bucket; /* the bucket may have the smallest that were kept */
+		c->upto = upto < by_bucket ? upto : by_bucket; /* the bucket may also count the smallest kept samples */
 		c->bucket++;
 	}
 	while (c->kept < h->kept && (c->upto < rank || h->overflow[c->kept] == c->value_ns)) {
@@ -41,8 +41,8 @@ static void go_to(struct cursor *c, uint64_t rank)
 	}
 }
 
-/* A step has (2 * STEPS_OF_HALF - i) / (2 * STEPS_OF_HALF * 2^half) of the samples above it. In whole numbers: a sum of
- * shares would be wrong by more than a sample in the end. */
+/* A step has (2 * STEPS_OF_HALF - i) / (2 * STEPS_OF_HALF * 2^half) of the samples above it. In integers,
+ * because rounding errors of a sum of shares would exceed a sample at the end. */
 static void write_step(FILE *out, struct cursor *c, unsigned half, unsigned i)
 {
 	const struct histogram *h = c->histogram;

@@ -22,7 +22,7 @@
 #define LABELS_BYTES 256
 #define NAME_BYTES 64
 
-/* Upper edges, inclusive; the last bucket has none. */
+/* Upper edges, inclusive; the last bucket is unlimited. */
 static const int64_t edges_ns[PROMETHEUS_BUCKETS - 1] = {
 	1000, 2000, 5000, 10000, 20000, 50000, 100000, 200000, 500000, 1000000, 2000000, 5000000, 10000000, 20000000,
 		50000000,
@@ -87,7 +87,7 @@ static void put_gauge(struct text *t, const char *name, const char *help, uint64
 	put(t, "%s{%s} %" PRIu64 "\n", name, t->labels, value);
 }
 
-/* By the names of the rows in JSON; roles that count different packets have the same sentence. */
+/* Help texts, by the names of the rows in JSON; both roles use the same text. */
 static const struct {
 	const char *name, *help;
 } row_helps[] = {

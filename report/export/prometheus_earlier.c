@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_BYTES 65536 /* twice what prometheus.c writes */
+#define FILE_BYTES 65536 /* twice the size of the output of prometheus.c */
 #define COUNT_MOST 1000000000000000000ULL /* two of these can be added */
 
 struct reading {
@@ -18,7 +18,7 @@ struct reading {
 	bool has_sum, has_count, is_other; /* is_other: a line has other labels */
 };
 
-/* Digits and nothing else. */
+/* Reads a number of digits only. */
 static bool read_count(const char *text, uint64_t *count)
 {
 	const size_t digits = strspn(text, "0123456789");
@@ -68,7 +68,7 @@ static bool take_bucket(struct prometheus_earlier *e, const char *more, uint64_t
 	return true;
 }
 
-/* name: without its labels. more: labels of this metric only. Gauges are of the earlier run, and are not read. */
+/* name: without its labels. more: labels of this metric only. Gauges describe the earlier run and are not read. */
 static bool take(struct reading *r, const char *name, const char *more, char *value)
 {
 	struct prometheus_earlier *e = r->e;

@@ -60,7 +60,7 @@ void second_end(struct second *s, int64_t to_ns, int64_t unix_ns)
 	s->gap_ns = sample_queue_take_gap(s->sample_queue, to_ns);
 }
 
-/* Counters are read after the samples of the second, all at one moment. */
+/* Counters are read after the samples of the second, directly after each other. */
 static void end(struct second *s, int64_t now_ns)
 {
 	const struct account *a = &s->report->result->account;
@@ -74,7 +74,8 @@ bool second_is_over(struct second *s)
 {
 	const int64_t now_ns = clock_read_ns(CLOCK_MONOTONIC);
 
-	/* Seconds count from the start, so that they do not drift. After a halt one second covers all of it. */
+	/* Seconds count from the start, so that they do not drift. After a
+	 * halt a single second covers the whole halt. */
 	if ((now_ns - s->start_ns) / NS_PER_S <= (s->from_ns - s->start_ns) / NS_PER_S)
 		return false;
 	end(s, now_ns);

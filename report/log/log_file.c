@@ -387,7 +387,7 @@ int log_file_rotate(struct log_file *f)
 	error = make_partial(f);
 	if (!error)
 		return 0;
-	*f->partial = 0; /* the file there is not ours */
+	*f->partial = 0; /* the partial file belongs to another run */
 	return fail(f, error);
 }
 
@@ -410,7 +410,7 @@ int log_file_finish(struct log_file *f)
 	return error;
 }
 
-/* The writer thread has its own file descriptors, so by name; and it writes nothing from now on. */
+/* By name, because the writer thread has separate file descriptors; from now on it does not write. */
 void log_file_cut_off(struct log_file *f)
 {
 	f->cut_off = true;

@@ -15,7 +15,7 @@ const struct log_form log_forms[LOG_FORMATS] = {
 const struct log_kind log_kinds[COLUMN_KINDS] = {
 	[COLUMN_UNUSED] = { "", 0, 'V', 0, false },
 	[COLUMN_SEQ] = { "SEQ", LOG_SEQ_WIDTH, 'u', 4, false },
-	[COLUMN_LEFT_OUT] = { "LEFT_OUT", 0, 'u', 2, false }, /* a text has notes instead */
+	[COLUMN_LEFT_OUT] = { "LEFT_OUT", 0, 'u', 2, false }, /* text files have notes instead */
 	[COLUMN_FLAGS] = { "FLAGS", LOG_FLAGS_WIDTH, 'u', 2, true },
 	[COLUMN_TIME] = { NULL, LOG_TIME_WIDTH, 'i', 8, false },
 	[COLUMN_LATENCY] = { NULL, LOG_LATENCY_WIDTH, 'i', 8, false },
@@ -26,8 +26,8 @@ const struct log_kind log_kinds[COLUMN_KINDS] = {
 	[COLUMN_REMOTE_POLL_GAP] = { "REMOTE_POLL_GAP", LOG_LATENCY_WIDTH, 'u', 4, true },
 };
 
-/* Columns present: wire timestamps if there are any, user-space times if requested or the only times. For
- * the other host (full log only) all. */
+/* Present columns: wire timestamps if they exist, user-space times if requested or if they are the only times. All
+ * columns for the other host (full log only). */
 static bool is_column(const struct options *o, int64_t remote, int i)
 {
 	const struct label_time *t = label_time(o->role, i);
@@ -82,7 +82,7 @@ unsigned log_columns_list(const struct log_columns *c, struct log_field list[LOG
 	return n;
 }
 
-/* A local time lost its source then; of remote times only reported times can be missing. */
+/* True if a user-space time could not be converted: a local time has no source then, a reported remote time no value. */
 bool log_columns_unconverted(const struct log_columns *c, const struct sample *s)
 {
 	for (int i = 0; i < ALL_TIMES; i++)

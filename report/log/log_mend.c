@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define ZEROS_MAX ((int64_t)256 << 20) /* far more than the data written in the 5 s commit interval of ext4 */
-#define LINE_MAX_BYTES LOG_BEGIN_BYTES /* no line of a log is longer */
+#define LINE_MAX_BYTES LOG_BEGIN_BYTES /* longest line of a log */
 #define NPY_PREFIX_BYTES 10 /* magic, version, and the length of the header that follows */
 /* Octets at the end of a record that are never all zero: they contain a time or NPY_MISSING. */
 #define NPY_WRITTEN_BYTES 32
@@ -66,10 +66,10 @@ static bool find_whole_lines(struct left *l)
 	while (i && last[i - 1] != '\n')
 		i--;
 	l->whole_bytes = end - (int64_t)(n - i);
-	return i || end == (int64_t)n; /* a longer line is not of a log */
+	return i || end == (int64_t)n; /* a longer line does not belong to a log */
 }
 
-/* Sum of the field sizes, as log_npy_begin() writes them; 0: not such a header. */
+/* Sum of the field sizes in a header of log_npy_begin(); 0: another header. */
 static int64_t record_bytes(const struct left *l)
 {
 	static const char first[] = "{'descr': [('SEQ', '";
@@ -107,7 +107,7 @@ static bool find_whole_records(struct left *l)
 	return true;
 }
 
-/* Reads the begin as far as it exists: it may be truncated too. */
+/* Reads the begin of the file, which may be truncated too. */
 static bool begins(const struct left *l, const char *with)
 {
 	const size_t length = strlen(with);
@@ -125,7 +125,7 @@ static bool find_whole(struct left *l)
 	if (l->is_array)
 		return find_whole_records(l);
 	if (!*l->begin)
-		return !n || (n > 0 && !before_zeros(l)); /* nothing of it was on the disk */
+		return !n || (n > 0 && !before_zeros(l)); /* no data reached the disk */
 	return (begins(l, "       SEQ") || begins(l, "SEQ,")) && find_whole_lines(l);
 }
 
@@ -145,8 +145,7 @@ static bool write_records(struct left *l)
 	return pwrite(l->fd, l->begin, LOG_BEGIN_BYTES, 0) == LOG_BEGIN_BYTES;
 }
 
-/* Root's files too: those of a rotation with --user. A file with several links may be another user's file
- * linked here. */
+/* Also files of root, from a rotation with --user. A file with several links may belong to another user. */
 static bool is_ours(const struct stat *s)
 {
 	const uid_t own = geteuid();

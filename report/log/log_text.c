@@ -69,7 +69,7 @@ static char *put_word(char *at, const char *text, size_t width)
 	return fill(at, at + width - bytes, at + width);
 }
 
-/* With a leading blank. */
+/* Writes a leading blank too. */
 static char *put_name(char *at, const char *name, size_t width)
 {
 	return put_word(at, name, width + (width != LOG_SEQ_WIDTH));
@@ -97,7 +97,7 @@ static char *put_time(char *at, struct log_columns *c, int i, int64_t ns)
 	return end;
 }
 
-/* Fast path for short numbers, nearly all: no loop and no mispredicted branch. */
+/* Fast path for short numbers, which are the most frequent: no loop and no mispredicted branch. */
 static inline char *put_number_aligned(char *at, int64_t v, size_t width)
 {
 	char text[NUMBER_MAX_BYTES], *start;

@@ -115,7 +115,7 @@ static void note_repeated(struct log_writer *w, uint32_t seq)
 	w->used += (size_t)snprintf(space(w), LOG_RECORD_BYTES, LOG_NOTE "SEQ %" PRIu32 LOG_NOTE_AGAIN "\n", seq);
 }
 
-/* The reflector has reported better timestamps than those that its columns are named by. */
+/* The reflector has reported better timestamps than the source in the names of its columns. */
 static void note_remote(struct log_writer *w)
 {
 	const int64_t remote = w->report->result->remote;
@@ -180,7 +180,7 @@ static void take(struct log_writer *w, uint64_t n, void (*act)(struct log_writer
 
 /* ---- The last seconds -------------------------------------------------------------------------------------------- */
 
-/* Total records at that time, by the time they were seen here, since the records' clock may be set. */
+/* Total records at a time, by the time at which this thread saw them, since the clock of the records may be set. */
 static uint64_t ready_before(const struct log_writer *w, int64_t mono_ns)
 {
 	const uint64_t oldest = w->marks > LOG_MARKS ? w->marks - LOG_MARKS : 0;
@@ -193,13 +193,13 @@ static uint64_t ready_before(const struct log_writer *w, int64_t mono_ns)
 
 static void mark(struct log_writer *w, int64_t now_ns, uint64_t ready)
 {
-	/* Half of the marks reach back far enough. */
+	/* Half of the marks cover the required time. */
 	if (w->marks && now_ns - w->mark[(w->marks - 1) % LOG_MARKS].mono_ns < w->last_ns / (LOG_MARKS / 2))
 		return;
 	w->mark[w->marks++ % LOG_MARKS] = (struct log_mark){ .mono_ns = now_ns, .ready = ready };
 }
 
-/* Number of records to drop for free ring space: the oldest go, and the kept interval is noted. */
+/* Number of oldest records to drop for free ring space; the kept interval is recorded. */
 static uint64_t too_many(struct log_writer *w, int64_t now_ns, uint64_t ready)
 {
 	const uint64_t most = w->log->capacity - w->log->capacity / 4, oldest = log_taken(w->log) + ready - most;

@@ -12,14 +12,14 @@
 
 #include <inttypes.h>
 
-/* ALWAYS: also when it is 0. */
+/* ALWAYS: printed even if it is 0. */
 enum { EMITTER = 1, REFLECTOR = 2, BOTH = 3, WITH_LOAD = 4, ALWAYS = 8 };
 
 struct account_row {
 	const char *name, *meaning;
 	size_t offset;
 	int roles;
-	const char *json; /* member of JSON of schema 1, if it is not made from the name; else NULL */
+	const char *json; /* JSON member of schema 1, if it differs from the name; else NULL */
 };
 
 #define ROW(name, field, roles, meaning) { name, meaning, offsetof(struct account, field), roles, NULL }
@@ -136,7 +136,7 @@ struct direction_row {
 
 #define DIRECTION(name, json, field, meaning) { name, offsetof(struct directions, field), meaning, json }
 
-/* The first two are shown even when they are 0. */
+/* The first two are printed even if they are 0. */
 static const struct direction_row direction_rows[] = {
 	DIRECTION("Lost forward", "lost_there", lost_forward, "probes that did not reach the reflector"),
 	DIRECTION("Lost backward", "lost_back", lost_backward, "replies that did not reach this host"),
@@ -149,7 +149,7 @@ static const struct direction_row direction_rows[] = {
 	DIRECTION("Restarts", "restarts", restarts, "the reflector began its count again"),
 };
 
-/* Times without something: how long in all, their share, how many, and the longest. */
+/* Row of outages or stalls: total time, its share, number, and the longest. */
 static void write_times(struct fold *f, const char *name, const struct outages *o, const struct result *result)
 {
 	if (!o->total_ns && !f->all) {
@@ -221,7 +221,7 @@ static void write_directions(FILE *out, const struct directions *d)
 		account_count(out, "Direction unknown", d->lost_unknown, unknown);
 }
 
-/* How many replies reported T3, and why the others did not. */
+/* Number of replies with T3, and of replies without it by reason. */
 static void write_follow_ups(FILE *out, const struct report *r)
 {
 	const struct result *result = r->result;
@@ -269,7 +269,7 @@ static void write_traffic_row(FILE *out, const char *name, uint64_t count, uint6
 	fputc('\n', out);
 }
 
-/* All probes have one length. Probes sent after the warm-up are measured; the closing probe is sent last. */
+/* All probes have the same length. Probes sent after the warm-up are measured; the closing probe is sent last. */
 static void write_traffic(FILE *out, const struct result *result)
 {
 	const uint64_t count = result->measured ? result->measured - counter_get(&result->account.closing) : 0;

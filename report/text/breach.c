@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The first and the worst breach: times, stages, and the stage to blame. */
+/* The first and the worst breach: times, stages, and the blamed stage. */
 #include "report/text/breach.h"
 
 #include "histogram.h"
@@ -32,8 +32,7 @@ static enum metric metric_of(const struct options *o)
 }
 
 /* An emitter's sample is split as far as its times allow: into network and response, or into network and the stages of
- * the response. Without T3 of the reply, all of the round trip is a candidate, and so are the remote stages that are
- * known. */
+ * the response. Without T3 of the reply the candidates are the whole round trip and the known remote stages. */
 static void find_candidates(const struct report *r, struct part *parts, int n)
 {
 	const enum metric on = metric_of(r->options);
@@ -144,7 +143,7 @@ static void find_gaps(const struct report *r, const struct part *parts, int n, c
 		else if (!p->stage.peer || r->options->role == ROLE_REFLECT)
 			why_not_here(text, sizeof(text), r);
 		else
-			why = p->stage.user ? why_not_there(&p->stage, s) : NULL; /* response and network are there */
+			why = p->stage.user ? why_not_there(&p->stage, s) : NULL; /* response and network are known */
 		if (why)
 			add_gap(g, p->name, p->candidate, why);
 	}
@@ -161,7 +160,7 @@ static const struct histogram *metric_histogram(const struct report *r)
 	return on == METRIC_RTT ? r->histogram : r->result->stage[stages[on]];
 }
 
-/* Excess of that metric over its median; INT64_MAX: not known. */
+/* Excess of the metric of --threshold over its median; INT64_MAX: not known. */
 static int64_t metric_excess(const struct report *r, const struct sample *s)
 {
 	const struct histogram *h = metric_histogram(r);
@@ -182,7 +181,7 @@ void breach_find_blame(const struct report *r, struct part *parts, int n, const 
 	for (const struct part *p = parts; p < parts + n; p++)
 		if (p != whole && excess_of(p) > (worst ? excess_of(worst) : 0))
 			worst = p;
-	/* The other parts may not explain all of it: the worst must explain half of it, else the whole is to blame. */
+	/* The stages may not explain the whole excess: the worst must explain half of it, else the whole is blamed. */
 	if (whole && excess_of(whole) > (worst ? 2 * excess_of(worst) : 0))
 		worst = whole;
 	b->unknown = false;
@@ -366,8 +365,7 @@ static void write_breach(FILE *out, const struct report *r, const struct sample 
 	fputc('\n', out);
 }
 
-/* How many of the breaches that are still known each part is to blame for. A part that could be to blame for none is
- * left out. */
+/* Number of kept breaches by blamed stage. A stage that was never a candidate is omitted. */
 static void write_blames(FILE *out, const struct report *r)
 {
 	const struct result *result = r->result;
@@ -446,7 +444,7 @@ void breach_write(FILE *out, const struct report *r)
 	write_breach(out, r, &result->breach);
 	result_metric(result, &result->breach, &first_ns);
 	result_metric(result, &result->worst, &worst_ns);
-	/* Not by the number: two emitters may use the same. */
+	/* Not by the sequence number: two emitters may use the same. */
 	if (worst_ns != first_ns) {
 		fprintf(out, "The worst of %" PRIu64 " breaches:\n", breaches);
 		write_breach(out, r, &result->worst);

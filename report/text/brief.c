@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The brief report: the answer, the verdict with its cure, where the time goes, losses, the machine, and the lines that
- * scripts match. */
+/* The brief report: the first line, the verdict with its cures, the table of stages, losses, the machine, and the lines
+ * that scripts match. */
 #include "report/text/brief.h"
 
 #include "histogram.h"
@@ -78,7 +78,7 @@ static void write_lines(FILE *out, const struct paragraph *p, unsigned lines)
 
 /* ---- The answer and the verdict ---------------------------------------------------------------------------------- */
 
-/* Three digits in the unit that suits the value. */
+/* Three digits in the largest unit below the value. */
 static void add_time(struct paragraph *p, const char *before, int64_t ns)
 {
 	static const struct {
@@ -203,7 +203,7 @@ static const uint8_t table_columns[] = { LABEL_P50, LABEL_P99, LABEL_P99_9 };
 
 #define COLUMNS (sizeof(table_columns) / sizeof(table_columns[0]))
 
-/* mark: belongs to the value before. Nanoseconds up to 100 ms, then a tenth of a microsecond. */
+/* mark: of the previous value. Resolution: nanoseconds up to 100 ms, then a tenth of a microsecond. */
 static void write_us(FILE *out, char mark, struct percentile v)
 {
 	char text[40];

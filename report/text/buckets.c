@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define BEFORE_BAR 54 /* columns */
-#define FILE_COLUMNS 80 /* of a file, where there are bars in it */
+#define FILE_COLUMNS 80 /* width of a file with bars */
 
 /* Buckets from..to - 1 of --bucket-size: the first and the last of them have samples. */
 struct bucket_row {
@@ -20,7 +20,7 @@ struct bucket_row {
 
 struct bucket_rows {
 	const struct histogram *h;
-	uint32_t per, all; /* fine buckets in one; how many of these there are */
+	uint32_t per, all; /* fine buckets in a bucket; number of buckets */
 	int powers; /* powers of two above the limit that have samples */
 	struct bucket_row row[BUCKETS_ROWS_MOST];
 	int rows;
@@ -30,11 +30,11 @@ struct bucket_rows {
 
 /* The samples of one power of two. */
 struct power {
-	int64_t from_ns, to_ns; /* the first begins at the limit */
+	int64_t from_ns, to_ns; /* the first row begins at the limit */
 	uint64_t count;
 };
 
-/* From log-linear bucket *i on; false: there are no more samples. */
+/* Next power of two from log-linear bucket *i on; false: no more samples. */
 static bool next_power(const struct histogram *h, uint32_t *i, struct power *p)
 {
 	const uint32_t end = h->buckets + h->log_buckets;
@@ -84,7 +84,7 @@ static uint64_t count_of(const struct bucket_rows *b, uint32_t i)
 
 /* ---- Folding ----------------------------------------------------------------------------------------------------- */
 
-/* Narrowed to where there is something. False: there is nothing. */
+/* Narrows the row to the buckets with samples. False: no samples. */
 static bool set_row(const struct bucket_rows *b, struct bucket_row *row, uint32_t from, uint32_t to)
 {
 	*row = (struct bucket_row){ .from = to };
@@ -122,7 +122,7 @@ static int fullest(const struct bucket_rows *b)
 	return most;
 }
 
-/* In the middle. Both halves have samples, for the first and the last bucket have. */
+/* Splits a row in the middle. Both halves have samples, because the first and the last bucket have samples. */
 static void split(struct bucket_rows *b, int i)
 {
 	const struct bucket_row row = b->row[i];
@@ -222,7 +222,7 @@ static void write_folded(FILE *out, struct bucket_rows *b, int columns)
 	write_overflow(out, b->h, largest, columns);
 }
 
-/* Empty buckets are left out. */
+/* Empty buckets are omitted. */
 static void write_all(FILE *out, const struct bucket_rows *b, int columns)
 {
 	uint64_t largest = b->h->overflows;

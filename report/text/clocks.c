@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The clocks: how they ran against each other, and how well the times of the stages may be compared. */
+/* The clocks: their rates, steps and faults, and the error bound of the stages. */
 #include "report/text/clocks.h"
 
 #include "host/clock/clock.h"
@@ -92,7 +92,7 @@ static void write_track(FILE *out, const struct clock_watch *c, enum clock_which
 		fprintf(out, "  Warning: the %s is off by more than 100 ppm\n", clock_labels[which]);
 }
 
-/* "2.0", or "1.9 to 2.1" where more is not known. */
+/* "2.0", or "1.9 to 2.1" if only limits are known. */
 static void write_span(FILE *out, double from, double to, int digits)
 {
 	char text[2][32];

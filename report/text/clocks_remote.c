@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The reflector's clock, as the exchanges show it, and the samples that broke a rule of measure/rules.h. */
+/* The reflector's clock, derived from the exchanges, and the samples that broke a rule of measure/rules.h. */
 #include "report/text/clocks_remote.h"
 
 #include "options.h"

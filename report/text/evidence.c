@@ -25,13 +25,13 @@ static void write_unsaved(FILE *out, const struct trace *t)
 		fprintf(out, "  Evidence  : %s/%s\n", t->path, t->last.snapshot_taken ? "snapshot" : "trace");
 }
 
-/* Where the evidence is, and how far it is to be trusted. */
+/* Location of the evidence, and its limits. */
 static void write_frozen(FILE *out, const struct report *r)
 {
 	const struct trace *t = r->trace;
 	const struct trace_record *last = &t->last;
 
-	/* A trace that --trace-rearm has switched on again had been stopped too. */
+	/* A trace that --trace-rearm has switched on again was stopped before. */
 	fprintf(out, "  %s at #%" PRIu32 ", %.1f us after the breach was seen",
 		trace_is_frozen(t) || !last->stop_error ? "Stopped" : "Not stopped", last->seq,
 		label_us(last->frozen_ns));
@@ -64,7 +64,7 @@ static void write_saved(FILE *out, const struct trace_saved *s)
 		fprintf(out, "  Overwritten before the first line: %" PRIu64 " events\n", s->lost_events);
 }
 
-/* The trace stands still, waits to be saved, or a step at its last breach failed. */
+/* The trace is frozen, is not saved yet, or a step at its last breach failed. */
 static bool is_worth_printing(const struct trace *t)
 {
 	const struct trace_record *last = &t->last;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The answer in one line. */
+/* The result in one line. */
 #include "report/text/headline.h"
 
 #include "histogram.h"

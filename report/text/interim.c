@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The report so far. The measuring thread knows nothing of it: its counters are atomic, and of its histogram another
- * thread makes a copy. All else in the report is written by the loop without a thought of readers, or is known only at
- * the end, and is named as left out.
+ * The interim report. It does not involve the measuring thread: the counters are atomic, and another thread copies the
+ * histogram. The loop writes all other data of the report without synchronisation, or they are known only at the end;
+ * the interim report omits and names these data.
  */
 #include "report/text/interim.h"
 
@@ -61,7 +61,7 @@ static void put_words(FILE *out, const char *name, uint64_t count)
 	fprintf(out, "; %s %" PRIu64, name, count);
 }
 
-/* As if it were that of a run that is over. */
+/* A report with this copy of the histogram and without a verdict. */
 static struct report with_copy(const struct report *r, const struct histogram *h)
 {
 	struct report copy = *r;
@@ -116,7 +116,7 @@ static bool get_memory(struct interim *s, size_t bytes)
 		return true;
 	s->memory = malloc(bytes);
 	if (s->memory)
-		explicit_bzero(s->memory, bytes); /* of memset(3) a compiler makes calloc(3), whose pages come later */
+		explicit_bzero(s->memory, bytes); /* memset(3) would become calloc(3), which touches no page */
 	else
 		warnx("no memory for the report so far (%zu bytes): use a smaller --overflow", bytes);
 	return s->memory;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The buckets of the last copy are turned into the difference in place, and then into those of the new copy: one
- * histogram more is all that it takes. */
+/* The buckets of the last copy are replaced by the difference, and then by the buckets of the new copy, so only one
+ * more histogram is needed. */
 #include "report/text/interval.h"
 
 #include "report/text/label.h"

@@ -10,7 +10,7 @@
 
 #include <inttypes.h>
 
-/* With all columns; a terminal that is narrower gets those that are left without the samples. */
+/* Width with all columns; a narrower terminal gets no column of samples. */
 #define ALL_COLUMNS 90
 
 enum cell { CELL_MIN, CELL_MEAN, CELL_MEDIAN, CELL_99, CELL_MAX, CELL_DEVIATION, CELLS };
@@ -25,11 +25,11 @@ static const struct {
 
 struct table {
 	FILE *out;
-	bool samples; /* as a column */
+	bool samples; /* the column of samples is printed */
 	bool few; /* a cell was marked */
 };
 
-/* Where fewer than ten samples are above a cell of theirs. */
+/* Explains the mark of a cell with fewer than ten samples above it. */
 static char mark_of(struct table *t, uint64_t count, int cell)
 {
 	const bool few = (cell == CELL_MEDIAN && label_is_few(count, 50, 100)) ||
@@ -39,7 +39,7 @@ static char mark_of(struct table *t, uint64_t count, int cell)
 	return few ? '*' : ' ';
 }
 
-/* A mark stands where else there is a blank. */
+/* A mark replaces the blank after a value. */
 static void write_row(struct table *t, const char *name, uint64_t count, const double us[CELLS])
 {
 	char after = ' ';
@@ -67,7 +67,7 @@ static void write_columns(const struct table *t, const char *title)
 	fputc('\n', t->out);
 }
 
-/* h: not NULL, and not empty. */
+/* h: has samples. */
 static void write_delay(struct table *t, const char *name, const struct histogram *h)
 {
 	const struct percentile median = histogram_percentile(h, 50, 100), high = histogram_percentile(h, 99, 100);
@@ -97,7 +97,7 @@ static bool write_ipdv(struct table *t, const char *name, const struct ipdv_metr
 	return true;
 }
 
-/* The rows of delays; those without a sample are left out. */
+/* The rows of delays; rows without a sample are omitted. */
 enum delay { DELAY_RTT, DELAY_SEND, DELAY_RECEIVE, DELAY_RESPONSE, DELAY_NETWORK, DELAY_TIMER, DELAY_CALL, DELAYS };
 
 struct delay_row {
@@ -105,7 +105,7 @@ struct delay_row {
 	const struct histogram *histogram; /* NULL: not collected */
 };
 
-/* Precision of the delays, and samples left out of them. Samples left out of the round trip are in the counters. */
+/* Precision of the delays, and number of excluded samples. Counters have the samples excluded from the round trip. */
 static void write_notes_of_delays(FILE *out, const struct delay_row rows[DELAYS])
 {
 	int64_t width_ns = 1;

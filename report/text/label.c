@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The words of roles, times and kinds of stamps, one table each, and numbers as text. */
+/* Names of roles, times and timestamp sources, one table each, and numbers as text. */
 #include "report/text/label.h"
 
 #include "host/clock/clock.h"
@@ -24,7 +24,7 @@ const struct label_stamp label_stamps[] = {
 	[SOURCE_KERNEL] = { "KERNEL", "kernel", "kernel", "CLOCK_REALTIME, read by the kernel", "by its kernel" },
 	[SOURCE_HARDWARE] = { "HW", "NIC", "hardware", "the clock of the NIC", "by its NIC" },
 	[SOURCE_LOCAL] = { "LOCAL", "host", NULL, NULL, "of an unreported kind" },
-	[SOURCE_NONE] = { "LOCAL", "host", NULL, NULL, "of an unreported kind" }, /* no reply had any */
+	[SOURCE_NONE] = { "LOCAL", "host", NULL, NULL, "of an unreported kind" }, /* no reply reported a source */
 };
 
 const struct label_follow_up label_follow_ups[FOLLOW_UPS] = {
@@ -97,7 +97,7 @@ void label_latency(const struct options *o, char *text, size_t bytes)
 		 stamp_name(a, sizeof(a), &r->time[from], o->stamp));
 }
 
-/* By eight digits at a time, or two. */
+/* Converts eight digits at a time, or two. */
 char *label_digits(char *end, uint64_t v, int least)
 {
 	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
@@ -143,7 +143,7 @@ void label_rate(char *text, size_t bytes, const struct clock_rate *rate, bool wi
 	const double off_ppb = rate->ppb < 0 ? -rate->ppb : rate->ppb;
 	const char *direction = rate->ppb < 0 ? "slow" : "fast";
 	const bool percent = off_ppb >= 1e7;
-	/* Rounded up to the last digit that is shown. */
+	/* Rounded up to the last printed digit. */
 	const double unit_ppb = percent ? 1e6 : 1e3, bound = (double)(uint64_t)(rate->bound_ppb / unit_ppb) + 1;
 	int n = percent ? snprintf(text, bytes, "%.1f %% %s", off_ppb / 1e7, direction) :
 			  snprintf(text, bytes, "%.0f ppm %s", off_ppb / 1e3, direction);

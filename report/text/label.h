@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The words of roles, times and kinds of stamps, and numbers as text. For report/ only. */
+/* Names of roles, times and timestamp sources, and numbers as text. For report/ only. */
 #ifndef REPORT_TEXT_LABEL_H
 #define REPORT_TEXT_LABEL_H
 

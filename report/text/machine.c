@@ -80,7 +80,7 @@ void machine_write_activity(FILE *out, const struct report *r)
 		return;
 	if (r->activity_breach) {
 		fprintf(out, "\nActivity of the machine until the first breach");
-		/* The housekeeping thread read it, which looks ten times a second if its CPU is free. */
+		/* The housekeeping thread reads the counters, ten times a second if its CPU is free. */
 		if (r->options->keep_going)
 			fprintf(out, ", as read after %" PRIu64 " packets", r->activity_breach->mark);
 		fprintf(out, ":\n");

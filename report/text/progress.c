@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A terminal that does not take the line of progress misses that, no more. */
+/* The line of progress. A terminal that does not accept it misses only that line. */
 #include "report/text/progress.h"
 
 #include "options.h"
@@ -24,7 +24,7 @@ void progress_draw(const char *text)
 	put(line, snprintf(line, sizeof(line), WIPE "%s", text));
 }
 
-/* A line on stderr, where a line of progress may be. */
+/* Prints a line on stderr, where a line of progress may be. */
 __attribute__((format(printf, 1, 2)))
 static void say(const char *format, ...)
 {

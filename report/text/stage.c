@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Stages of an exchange: which of them a run collected, and their names. */
+/* Stages of an exchange: the collected stages of a run, and their names. */
 #include "report/text/stage.h"
 
 #include "histogram.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Histograms with their percentiles, and the table of the parts of an exchange. */
+/* Histograms with their percentiles, and the table of the stages. */
 #include "report/text/statistics.h"
 
 #include "histogram.h"
@@ -38,7 +38,7 @@ static bool is_fit(const struct histogram *h, size_t i)
 	return !label_percentiles[i].rare || h->count / label_percentiles[i].denominator >= 10;
 }
 
-/* On a separate line, because scripts match each line of a percentile as it is. */
+/* On a separate line, because scripts match each line of a percentile exactly. */
 static void write_few(FILE *out, const struct histogram *h)
 {
 	const char *before = "    fewer than ten samples are above: ";
@@ -64,7 +64,7 @@ bool statistics_percentile(const struct histogram *h, unsigned index, struct sta
 
 	*p = (struct statistics_percentile){
 		.percent = row->percent, .value_ns = v.value_ns,
-		/* Rounded down, where the rank is rounded up. */
+		/* Rounded down, because the rank is rounded up. */
 		.above = (uint64_t)((unsigned __int128)h->count * (row->denominator - row->numerator) /
 				    row->denominator),
 	};
@@ -110,7 +110,7 @@ void statistics_write_histogram(FILE *out, const struct report *r, int columns)
 	buckets_write(out, h, r->options, columns);
 }
 
-/* Worded unlike the histogram of the latency, so that a script that looks for those lines finds them once. */
+/* With other words than the histogram of the latency, so that scripts that match those lines find them once. */
 static void write_stage_histogram(FILE *out, const struct report *r, const char *title, const struct histogram *h,
 				  int columns)
 {
@@ -150,7 +150,7 @@ enum cell { CELL_FORMULA, CELL_SAMPLES, CELL_NEGATIVE, CELL_PERCENTILE,
 
 static const struct {
 	const char *title;
-	int width; /* negative: to the left */
+	int width; /* negative: left-aligned */
 } cells[CELLS] = {
 	[CELL_FORMULA] = { "", -22 },
 	[CELL_SAMPLES] = { "Samples", 9 },
@@ -185,7 +185,7 @@ struct table {
 	bool few; /* a cell was marked */
 };
 
-/* Rare percentiles are for runs that are long enough. */
+/* Rare percentiles are printed only for long runs. */
 static bool is_wanted(const struct report *r, enum cell cell)
 {
 	const struct label_percentile *p = percentile_of((int)cell);
@@ -309,7 +309,7 @@ static void write_one_way(FILE *out, const struct report *r, struct table *t)
 			"  The negative values are within that: not a fault, the clocks are not known more exactly\n");
 }
 
-/* Why nothing of the response is known, where it was asked for. */
+/* Reason why a requested response is not known. */
 static void write_no_response(FILE *out, const struct result *result)
 {
 	int most = FOLLOW_UP_NONE;

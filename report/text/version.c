@@ -14,7 +14,7 @@
 #endif
 
 #ifdef __clang__
-#define COMPILER __VERSION__ /* with its name in it */
+#define COMPILER __VERSION__ /* contains the name of the compiler */
 #else
 #define COMPILER "gcc " __VERSION__
 #endif
@@ -33,7 +33,7 @@
 #define OPTIMIZED "not optimized: its own share of each latency is larger"
 #endif
 
-/* clang's feature test; gcc before 14 does not know it. */
+/* Feature test of clang; gcc before 14 lacks it. */
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif

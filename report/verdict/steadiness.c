@@ -22,7 +22,7 @@
 
 /* ---- Seconds ----------------------------------------------------------------------------------------------------- */
 
-/* The seconds of a long run are put together by two, so that memory does not grow. */
+/* Pairs of seconds of a long run are merged, so that memory does not grow. */
 static void halve(struct levels *l)
 {
 	for (unsigned i = 0; i < LEVEL_STRETCHES / 2; i++) {
@@ -67,8 +67,8 @@ void steadiness_add(struct levels *l, int64_t from_ns, uint64_t samples, int64_t
 
 struct series {
 	double value[LEVEL_STRETCHES];
-	double sum[LEVEL_STRETCHES + 1]; /* of the ranks of the segment that is tested, before each stretch */
-	double rank[LEVEL_STRETCHES]; /* the same */
+	double sum[LEVEL_STRETCHES + 1]; /* sums of the ranks before each stretch of the tested segment */
+	double rank[LEVEL_STRETCHES]; /* ranks of the tested segment */
 	unsigned n;
 };
 
@@ -114,7 +114,7 @@ static double cusum(const struct series *s, unsigned from, unsigned at, unsigned
 	return s->sum[at] - s->sum[from] - (s->sum[to] - s->sum[from]) * (at - from) / (to - from);
 }
 
-/* Where two levels fit the ranks best. */
+/* The position of the step between two levels that fits the ranks best. */
 static unsigned date(const struct series *s, unsigned from, unsigned to)
 {
 	unsigned best = from + EDGE;
@@ -151,7 +151,7 @@ static double statistic(const struct series *s, unsigned from, unsigned at, unsi
 	}
 	if (squares <= 0)
 		return left < right || left > right ? INFINITY : 0;
-	/* The residuals of two fitted means look less correlated than the noise is (Kendall 1954). */
+	/* Residuals of two fitted means are less correlated than the noise (Kendall 1954). */
 	rho = products / squares;
 	rho += (1 + 4 * rho) / n;
 	rho = rho < 0 ? 0 : rho > 0.95 ? 0.95 : rho;
@@ -159,8 +159,8 @@ static double statistic(const struct series *s, unsigned from, unsigned at, unsi
 	return (left - right) * (left - right) / variance;
 }
 
-/* The value that 0.5 % of the steady runs of n seconds exceed at most: two metrics make 1 %. From 20,000 simulated runs
- * for each n with an autocorrelation of 0.7, which is the worst case of 0 to 0.7, and a twentieth more. */
+/* The value that at most 0.5 % of the steady runs of n seconds exceed: 1 % with two metrics. From 20,000 simulated runs
+ * for each n with an autocorrelation of 0.7, the worst case of 0 to 0.7, plus 5 %. */
 static double critical(unsigned n)
 {
 	static const struct {
@@ -207,7 +207,7 @@ static double residual_of_line(const struct series *s, unsigned from, unsigned t
 	return yy - xy * xy / xx;
 }
 
-/* A drift has no time at which the level changes: there a line fits better than one step, and than two. */
+/* A drift has no time of change: a line fits better than one or two steps. */
 static bool is_drift(const struct series *s, unsigned from, unsigned at, unsigned to)
 {
 	const double left = residual(s, from, at), right = residual(s, at, to), line = residual_of_line(s, from, to);
@@ -263,7 +263,7 @@ static void find(struct level_changes *to, const struct levels *l, struct series
 
 		s->value[s->n] = (is_p99 ? one->p99_ns : one->median_ns) / one->seconds;
 	}
-	/* The last stretch may have fewer seconds, and so another spread. */
+	/* The last stretch may have fewer seconds, and therefore another variance. */
 	if (s->n && l->stretch[s->n - 1].seconds < l->seconds_each)
 		s->n--;
 	split(s, 0, s->n, at, &changes);

@@ -33,7 +33,7 @@ struct reason {
 	const char *name;
 	enum verdict_level level;
 	uint64_t limit; /* more than that is a reason */
-	const char *unit; /* of the number and the limit; empty: 1 stands for yes, or for an event */
+	const char *unit; /* unit of number and limit; empty: 1 means yes, or an event */
 	enum verdict_outcome (*look)(const struct verdict_facts *f, struct verdict_finding *found);
 	const char *id; /* for programs: never changed, never used again */
 	const char *why;
@@ -51,7 +51,7 @@ static enum verdict_outcome look_recorded(const struct verdict_facts *f, struct 
 	return JUDGED;
 }
 
-/* All that were to be measured and were answered. */
+/* Number of answered probes that should have been recorded. */
 static uint64_t measured(const struct account *a)
 {
 	return counter_get(&a->recorded) + counter_get(&a->unstamped) + counter_get(&a->negative) +
@@ -116,7 +116,7 @@ static enum verdict_outcome look_stages(const struct verdict_facts *f, struct ve
 	return result->has_stages ? JUDGED : NOT_ASKED;
 }
 
-/* --threshold-on may ask for times of the other host, which some replies do not bring. */
+/* --threshold-on may need times of the other host, which some replies lack. */
 static enum verdict_outcome look_threshold(const struct verdict_facts *f, struct verdict_finding *found)
 {
 	const struct options *o = f->options;
@@ -180,7 +180,7 @@ static enum verdict_outcome look_setting(const struct verdict_facts *f, struct v
 
 /* ---- The clocks -------------------------------------------------------------------------------------------------- */
 
-/* The NIC's clock makes hardware stamps, the system's makes all others. */
+/* Hardware timestamps use the NIC's clock, all others the system clock. */
 static enum verdict_outcome look_steps(const struct verdict_facts *f, struct verdict_finding *found)
 {
 	const struct clock_track *t = f->clocks ? &f->clocks->track[CLOCK_OF_NIC] : NULL;
@@ -189,7 +189,7 @@ static enum verdict_outcome look_steps(const struct verdict_facts *f, struct ver
 	if (!t && !left_out)
 		return CANNOT_TELL;
 	if (t && (counter_get(&t->wrong_rates) || counter_get(&t->standstills)))
-		/* stamps of a clock that stands, or is too fast, do not fit to the times of user space either */
+		/* timestamps of a clock that stands still or is too fast contradict the user-space times too */
 		left_out = 0;
 	nic = f->clocks && options_by_nic(f->options) ? counter_get(&f->clocks->track[CLOCK_OF_NIC].steps) : 0;
 	system = f->clocks && (!options_by_nic(f->options) || result_has_stages(f->result)) ?
@@ -312,7 +312,7 @@ static enum verdict_outcome look_resident(const struct verdict_facts *f, struct 
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
-/* docs/report.md has it as well; a test holds the two together. */
+/* docs/report.md has the same table; a test compares them. */
 static const struct reason table[] = {
 	{ "nothing was recorded", VERDICT_VOID, 0, "", look_recorded,
 	  "nothing-recorded",

@@ -51,7 +51,7 @@ static bool is_lost_stamp(const struct activity_difference *d)
 	       names_any(d->name, loss_words);
 }
 
-/* Packets that no protocol of this host wanted, such as those of LLDP and STP, count among the interface's drops. */
+/* The drops of an interface include packets of unknown protocols, such as LLDP and STP. */
 static bool is_receive_drop(const struct activity_difference *d)
 {
 	return in_group(d, "interface ") && !strcmp(d->name, "receive drops");
@@ -99,7 +99,7 @@ static bool is_frequency(const struct activity_difference *d)
 
 static struct activity_difference differences[ACTIVITY_COUNTERS];
 
-/* Fills differences[] and returns how many. -1: nothing was read. */
+/* Fills differences[] and returns their number. -1: the counters were not read. */
 static int find_differences(const struct verdict_facts *f)
 {
 	size_t all;
@@ -110,7 +110,7 @@ static int find_differences(const struct verdict_facts *f)
 	return (int)(all < ACTIVITY_COUNTERS ? all : ACTIVITY_COUNTERS);
 }
 
-/* Adds up what pick() chooses. names: gets their names and numbers; NULL: not wanted. False: nothing was read. */
+/* Adds up the counters that pick() selects. names: gets their names and numbers; NULL: not needed. False: not read. */
 static bool add_up(const struct verdict_facts *f, bool (*pick)(const struct activity_difference *d), uint64_t *sum,
 		   struct verdict_finding *names)
 {
@@ -172,7 +172,7 @@ enum verdict_outcome verdict_look_receive_drops(const struct verdict_facts *f, s
 	return JUDGED;
 }
 
-/* The count covers a little more than the loop: in the loop there were at most as many moves as switches. */
+/* The count covers a little more than the loop: the loop had at most as many moves as context switches. */
 enum verdict_outcome verdict_look_moved(const struct verdict_facts *f, struct verdict_finding *found)
 {
 	const struct verdict_thread *from = &f->thread[0], *to = &f->thread[1];
@@ -190,7 +190,7 @@ enum verdict_outcome verdict_look_moved(const struct verdict_facts *f, struct ve
 	return known || found->number ? JUDGED : CANNOT_TELL;
 }
 
-/* A shorter wait says nothing, however large a part of a short run it is. The count covers a little more than the
+/* A shorter wait is not significant, whatever its share of a short run. The count covers a little more than the
  * loop. */
 #define WAIT_LEAST_NS (10 * NS_PER_MS)
 
@@ -238,7 +238,7 @@ enum verdict_outcome verdict_look_stalled(const struct verdict_facts *f, struct 
 	return JUDGED;
 }
 
-/* /proc/stat counts in ticks of 10 ms: a single tick may have been stolen before the run, piece by piece. */
+/* /proc/stat counts in ticks of 10 ms: a single tick may contain steal time from before the run. */
 #define STOLEN_LEAST_MS 20
 
 enum verdict_outcome verdict_look_stolen(const struct verdict_facts *f, struct verdict_finding *found)

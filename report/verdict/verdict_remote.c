@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-/* How often, where our own clock is not to blame. */
+/* Number of events that are not faults of this host's clock. */
 static enum verdict_outcome look(const struct verdict_facts *f, struct verdict_finding *found,
 				 enum clock_peer_kind kind)
 {
@@ -35,7 +35,7 @@ enum verdict_outcome verdict_look_steps_remote(const struct verdict_facts *f, st
 	return JUDGED;
 }
 
-/* Where nothing happened to a clock. */
+/* Contradictions without a clock fault. */
 enum verdict_outcome verdict_look_outliers_remote(const struct verdict_facts *f, struct verdict_finding *found)
 {
 	const struct clock_peer *p = f->peer;
