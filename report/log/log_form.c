@@ -82,7 +82,7 @@ unsigned log_columns_list(const struct log_columns *c, struct log_field list[LOG
 	return n;
 }
 
-/* True if a user-space time could not be converted: a local time has no source then, a reported remote time no value. */
+/* True if a user-space time could not be converted: it has no source (local), or was reported without a value. */
 bool log_columns_unconverted(const struct log_columns *c, const struct sample *s)
 {
 	for (int i = 0; i < ALL_TIMES; i++)
