@@ -129,8 +129,8 @@ struct exchange {
 	uint32_t oldest_key;
 	struct arrival arrival;
 	int64_t arrival_user_ns;
-	/* Of poll_clock: end of the last poll of a socket, of the last send, or of a sleep; the last poll gap, and the
-	 * longest before it since an exchange began or ended. */
+	/* Times of poll_clock: end of the last poll of a socket, of the last send, or of a sleep; the last poll gap,
+	 * and the longest poll gap before it since an exchange began or ended. */
 	struct poll_clock poll_clock;
 	int64_t polled_ticks, last_gap_ticks, longest_gap_ticks;
 	/* The longest gap of the exchange that ended last, which is recorded after the next send; 0: none. */

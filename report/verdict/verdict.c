@@ -316,7 +316,7 @@ static enum verdict_outcome look_resident(const struct verdict_facts *f, struct 
 static const struct reason table[] = {
 	{ "nothing was recorded", VERDICT_VOID, 0, "", look_recorded,
 	  "nothing-recorded",
-	  "no sample was recorded, so there are no results",
+	  "the run has no results, because no sample was recorded",
 	  "see the losses and the lines on stderr" },
 	{ "the peer did not answer", VERDICT_VOID, 50, "%", verdict_look_most_silence,
 	  "peer-silent-mostly",
