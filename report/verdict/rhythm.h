@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rhythm: the period at which spikes come. */
+#ifndef REPORT_VERDICT_RHYTHM_H
+#define REPORT_VERDICT_RHYTHM_H
+
+#include "result/spikes.h"
+
+#define RHYTHM_SPIKES 20 /* fewer give no finding */
+#define RHYTHM_P 1e-3 /* share of runs without a rhythm that have a finding, at most */
+#define RHYTHM_LEAST_NS NS_PER_MS /* shortest period */
+#define RHYTHM_MOST_NS (100 * NS_PER_S) /* longest period */
+#define RHYTHM_PERIODS 10 /* with a spike in phase, at least */
+
+/*
+ * Finds the period of `spikes` times in ascending order, which are in a run that took from from_ns until until_ns.
+ * probe_ns: time between two probes; no period below two of them is found, because the probes make the times. Nothing
+ * is found if the spikes in phase are in less than 7 tenths of the time or in fewer than RHYTHM_PERIODS periods.
+ *
+ * Takes less than a second and 6 MiB: a long run is searched for periods from 8/524288 of its length on, and its
+ * stretches with most spikes, each an eighth of the one before, are searched for shorter ones. False: none is found.
+ */
+bool rhythm_find(struct rhythm *to, const int64_t *times_ns, unsigned spikes, int64_t from_ns, int64_t until_ns,
+		 int64_t probe_ns);
+
+#endif
