@@ -14,6 +14,7 @@
 #include "host/nic/link.h"
 #include "host/nic/nic.h"
 #include "host/nic/nic_best.h"
+#include "host/nic/nic_details.h"
 #include "host/nic/nic_lower.h"
 #include "host/nic/nic_reach.h"
 #include "host/nic/nic_stamp.h"
@@ -33,13 +34,17 @@
 #include "measure/exchange.h"
 #include "measure/run_buffers.h"
 #include "options.h"
+#include "host/periods.h"
 #include "report/export/outputs.h"
+#include "report/log/log_writer.h"
 #include "report/text/configuration.h"
 #include "report/text/environment.h"
 #include "report/text/progress.h"
 #include "report/text/report.h"
 #include "report/text/status.h"
 #include "report/text/version.h"
+#include "report/text/interim.h"
+#include "report/verdict/rhythm.h"
 #include "report/verdict/steadiness.h"
 #include "report/verdict/verdict.h"
 #include "result/breach.h"
@@ -471,6 +476,25 @@ static void finish(struct run *r)
 
 /* ---- Report ------------------------------------------------------------------------------------------------------ */
 
+static void judge_rhythm(struct run *r)
+{
+	struct periods periods = { .count = 0 };
+	struct nic_details nic;
+
+	periods_read(&periods);
+	nic_read_details(&r->nic, &nic);
+	if (nic.coalescing_known) {
+		periods_add(&periods, nic.receive_us * NS_PER_US, "rx-usecs %u", nic.receive_us);
+		periods_add(&periods, nic.transmit_us * NS_PER_US, "tx-usecs %u", nic.transmit_us);
+	}
+	periods_add(&periods, DUTY_PERIOD_NS, "rant's clock comparison and housekeeping");
+	periods_add(&periods, r->options.log_path ? LOG_WRITER_PERIOD_NS : 0, "rant's log writer");
+	periods_add(&periods, r->draws ? INTERIM_LIVE_NS : 0, "rant's progress line");
+	periods_add(&periods, r->options.summary_ns, "rant's summary lines");
+	periods_add(&periods, r->options.every_ns, "rant's --every");
+	rhythm_judge(&r->exchange.result, &periods);
+}
+
 static void reach_verdict(struct run *r)
 {
 	verdict_take(&r->facts, &r->report);
@@ -498,6 +522,7 @@ static enum status conclude(struct run *r)
 	run_buffers_finish(&r->run_buffers, &r->exchange); /* in place: no thread copies the histogram any more */
 	confidence_find(&r->exchange.result.confidence, &r->outputs.reported.confidence, &r->options.until_known);
 	steadiness_find(&r->exchange.result.level_changes, &r->outputs.reported.levels);
+	judge_rhythm(r);
 	reach_verdict(r);
 	if (!r->options.quiet)
 		error |= report_print(&r->report);

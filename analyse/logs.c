@@ -111,6 +111,13 @@ static void add_stages(struct outcome *o, const struct sample *s, const struct l
 	}
 }
 
+/* from: index of the first time of the latency. */
+static void add_spike(struct result *result, const struct sample *s, uint8_t from)
+{
+	if (s->source[from] && s->latency_ns >= 0)
+		spikes_add(&result->spikes, s->latency_ns, s->time_ns[from]);
+}
+
 /* reported: response and network as in the log; NULL: computed from the times. */
 static void add_sample(struct outcome *o, const struct sample *s, struct read_file *f, const struct log_read *reported)
 {
@@ -175,6 +182,7 @@ static int add_log(struct outcome *o, struct log_read *l, struct read_file *f, s
 		if (h)
 			join_sample(h, &s, first);
 		add_sample(o, &s, f, h ? NULL : l);
+		add_spike(&o->result, &s, l->names.from);
 		if (o->seconds)
 			seconds_add(o->seconds, &s, l->names.to);
 		if (o->seconds && f->samples == 1)
@@ -215,6 +223,7 @@ int logs_add(struct outcome *o, struct log_read *log, unsigned logs)
 		return -EINVAL;
 	}
 	log_names_options(&log[0].names, &o->options);
+	o->result.spikes.of_several = logs > 1;
 	error = begin(o, log[0].names.has, log[0].names.remote);
 	for (unsigned i = 0; i < logs && !error; i++) {
 		o->read.file[i].role = log[i].names.role;

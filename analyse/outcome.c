@@ -9,6 +9,7 @@
 #include "report/text/label.h"
 #include "report/text/statistics.h"
 #include "report/text/ipdv.h"
+#include "report/verdict/rhythm.h"
 
 #include <err.h>
 #include <errno.h>
@@ -184,6 +185,7 @@ void outcome_finish(struct outcome *o)
 	for (int i = 0; i < PLANNED; i++)
 		histogram_finish(&o->planned[i]);
 	histogram_finish(&o->poll_gaps);
+	rhythm_judge(&o->result, NULL);
 	if (!o->read.has_active)
 		o->result.last_ns = o->result.ended_ns;
 	fflush(o->notes);
@@ -237,6 +239,7 @@ void outcome_write(FILE *out, const struct outcome *o, int columns)
 	statistics_write(out, r->histogram);
 	if (r->options->histogram)
 		statistics_write_histograms(out, r, columns);
+	report_write_rhythm(out, r);
 	statistics_write_stages(out, r, columns);
 	if (options_echoes(r->options))
 		echo_write(out, r);

@@ -178,6 +178,7 @@ INLINE bool sample_record(struct exchange *x, const struct flight *f, const bool
 		return false;
 	}
 	counter_add(&a->recorded, 1);
+	spikes_add(&x->result.spikes, s->latency_ns, s->time_ns[x->from]);
 	raise_bound(x, f, BOUND_LOCAL, emit ? EMIT_T1_USER : REFLECT_T2_USER, emit ? EMIT_T4_USER : REFLECT_T3_USER);
 	if (emit)
 		raise_bound(x, f, BOUND_REMOTE, REMOTE + REFLECT_T2_USER, REMOTE + REFLECT_T3_USER);

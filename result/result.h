@@ -15,6 +15,7 @@
 #include "result/read.h"
 #include "result/rules.h"
 #include "result/source_port.h"
+#include "result/spikes.h"
 #include "result/stages.h"
 #include "result/ipdv.h"
 #include "wire/sequence.h"
@@ -76,6 +77,8 @@ struct result {
 	struct outages stalls; /* times of STALL_NS or more without the loop, except its sleeps and hook commands */
 	struct poll_gaps poll_gaps;
 	struct confidence confidence; /* of `histogram`; no blocks where no output needs the samples of each second */
+	struct spikes spikes;
+	struct rhythm rhythm;
 	struct level_changes level_changes; /* empty where no output needs the samples of each second */
 	int64_t strays; /* emitter: datagrams from other addresses than the server; -1: not counted */
 	int64_t dropped; /* packets dropped by this host before they were read; -1: not known */

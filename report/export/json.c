@@ -246,6 +246,14 @@ void json_real(struct json *j, const char *name, double value, int decimals)
 	put_value(j, name, isfinite(value) ? text : "null");
 }
 
+void json_small(struct json *j, const char *name, double value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.2e", value);
+	put_value(j, name, isfinite(value) ? text : "null");
+}
+
 void json_text(struct json *j, const char *name, const char *text)
 {
 	if (!text) {

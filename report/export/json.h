@@ -49,6 +49,7 @@ void json_integer(struct json *j, const char *name, int64_t value);
 void json_integer_if(struct json *j, const char *name, bool known, int64_t value); /* not known: null */
 void json_count(struct json *j, const char *name, uint64_t value);
 void json_real(struct json *j, const char *name, double value, int decimals);
+void json_small(struct json *j, const char *name, double value); /* three digits and an exponent */
 
 /* UTF-8, escaped by RFC 8259 section 7; each octet that is not UTF-8 becomes U+FFFD. */
 void json_text(struct json *j, const char *name, const char *text);

@@ -53,6 +53,36 @@ static void put_confidence(struct json *j, const struct confidence *c)
 	json_end(j);
 }
 
+static void put_rhythm(struct json *j, const struct rhythm *r)
+{
+	if (!r->of) {
+		json_null(j, "rhythm");
+		return;
+	}
+	json_object(j, "rhythm");
+	json_integer(j, "period_ns", r->period_ns);
+	json_small(j, "p", r->p);
+	json_integer(j, "in_phase", r->in_phase);
+	json_integer(j, "of", r->of);
+	json_integer(j, "from_ns", r->from_ns);
+	json_integer(j, "during_ns", r->during_ns);
+	if (!r->has_suspects) {
+		json_null(j, "suspects");
+		json_end(j);
+		return;
+	}
+	json_array(j, "suspects");
+	for (unsigned i = 0; i < r->suspects; i++) {
+		json_row(j, NULL);
+		json_text(j, "name", r->suspect[i].period.name);
+		json_integer(j, "period_ns", r->suspect[i].period.period_ns);
+		json_integer_if(j, "times", r->suspect[i].times, r->suspect[i].times);
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+}
+
 void json_whole(struct json *j, const struct report *r, int status)
 {
 	json_run(j, r, true);
@@ -65,6 +95,7 @@ void json_whole(struct json *j, const struct report *r, int status)
 	json_statistics(j, r, true);
 	put_level_changes(j, &r->result->level_changes);
 	put_confidence(j, &r->result->confidence);
+	put_rhythm(j, &r->result->rhythm);
 	json_breaches(j, r);
 	json_machine(j, r);
 }

@@ -14,6 +14,7 @@
 #include "report/text/stage.h"
 #include "report/text/report.h"
 #include "report/text/statistics.h"
+#include "report/verdict/rhythm.h"
 #include "report/verdict/verdict.h"
 #include "result/result.h"
 
@@ -192,6 +193,16 @@ static void write_verdict(FILE *out, const struct report *r, bool color)
 	if (reasons > REASONS_SHOWN)
 		fprintf(out, "  and %u more reason%s: -v\n", reasons - REASONS_SHOWN,
 			reasons == REASONS_SHOWN + 1 ? "" : "s");
+}
+
+static void write_rhythm(FILE *out, const struct report *r)
+{
+	struct paragraph p = { .text = "" };
+
+	if (!r->result->rhythm.of)
+		return;
+	rhythm_say(p.text, sizeof(p.text), &r->result->rhythm);
+	write_lines(out, &p, BRIEF_LINES_RHYTHM);
 }
 
 /* ---- Where the time goes ----------------------------------------------------------------------------------------- */
@@ -379,6 +390,7 @@ void brief_write(FILE *out, const struct report *r, bool color)
 		fputs("Measurement: not known\n", out);
 	if (counter_get(&r->result->account.breaches))
 		write_worst(out, r);
+	write_rhythm(out, r);
 	write_table(out, r);
 	write_losses(out, r);
 	confidence_write_goal(out, r);

@@ -19,6 +19,7 @@
 #include "report/text/source_ports.h"
 #include "report/text/statistics.h"
 #include "report/text/ipdv.h"
+#include "report/verdict/rhythm.h"
 #include "report/verdict/verdict.h"
 #include "result/result.h"
 
@@ -43,6 +44,20 @@ static void write_verdict(FILE *out, const struct report *r)
 		fprintf(out, "Note: tracing is on (%s): it changes the measured latencies\n", r->tracing);
 }
 
+void report_write_rhythm(FILE *out, const struct report *r)
+{
+	const struct rhythm *rhythm = &r->result->rhythm;
+	char text[RHYTHM_TEXT_BYTES] = "";
+
+	if (!rhythm->of)
+		return;
+	rhythm_say(text, sizeof(text), rhythm);
+	fprintf(out, "\n%s\n", text);
+	if (rhythm->during_ns < r->result->spikes.last_ns - r->result->spikes.first_ns)
+		fprintf(out, "  in the %.0f s with most spikes, from %.0f s after the first sample on\n",
+			label_seconds(rhythm->during_ns), label_seconds(rhythm->from_ns));
+}
+
 void report_write(FILE *out, const struct report *r, int columns)
 {
 	const struct result *result = r->result;
@@ -62,6 +77,7 @@ void report_write(FILE *out, const struct report *r, int columns)
 	statistics_write(out, r->histogram);
 	if (r->options->histogram)
 		statistics_write_histograms(out, r, columns);
+	report_write_rhythm(out, r);
 	statistics_write_stages(out, r, columns);
 	statistics_write_schedule(out, r, columns);
 	ipdv_write(out, r, columns);

@@ -44,4 +44,7 @@ int report_columns(FILE *out);
  * -EIO after one line. */
 int report_print(const struct report *r);
 
+/* The period of the slow samples, where there is one. */
+void report_write_rhythm(FILE *out, const struct report *r);
+
 #endif

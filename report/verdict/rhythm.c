@@ -12,6 +12,9 @@
  */
 #include "report/verdict/rhythm.h"
 
+#include "result/result.h"
+
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -23,7 +26,7 @@
 #define LONG_BLOCKS 16
 #define LEAST_AGREEMENT 0.625 /* of the long blocks */
 #define WINDOW 0.25 /* of a period: spikes in it are in phase */
-#define LEAST_SHARE 0.4 /* of the spikes that are in phase; 0.25 are by chance */
+#define LEAST_EXCESS 0.15 /* share of the spikes that are in phase, above that of all samples */
 #define LEAST_P 1e-99 /* which still is a number in JSON of any reader */
 #define TENTHS 7 /* of the time, with a spike in phase */
 
@@ -33,6 +36,7 @@ struct complex_number {
 
 /* A stretch of the run, and the spikes in it. */
 struct stretch {
+	const struct rhythm_times *run;
 	const int64_t *times_ns;
 	unsigned spikes;
 	int64_t from_ns;
@@ -355,6 +359,23 @@ static bool is_everywhere(const struct stretch *s, double period_ns, const struc
 	return tenths >= TENTHS && periods >= RHYTHM_PERIODS;
 }
 
+/* True if more spikes than other samples are in the window, or than times at random. */
+static bool is_beyond_chance(const struct stretch *s, double period_ns, const struct window *w)
+{
+	const struct rhythm_times *t = s->run;
+	const double share = (double)w->in_phase / s->spikes;
+	double chance = WINDOW, in_phase = 0;
+
+	for (unsigned i = 0; i < t->ordinary; i++) {
+		const double cycles = (double)(t->ordinary_ns[i] - s->from_ns) / period_ns - w->from;
+
+		in_phase += cycles - floor(cycles) <= WINDOW;
+	}
+	if (t->ordinary)
+		chance = fmax(chance, in_phase / t->ordinary);
+	return share - chance >= LEAST_EXCESS && share - chance >= 4 * sqrt(chance * (1 - chance) / s->spikes);
+}
+
 /* Tests a frequency of the spectrum. */
 static bool judge(struct rhythm *to, const struct stretch *s, double period_ns, double *phase)
 {
@@ -370,7 +391,7 @@ static bool judge(struct rhythm *to, const struct stretch *s, double period_ns, 
 		return false;
 	p = exp(-0.4 * h_test(s, period_ns, harmonics_of(s, period_ns))) * trials_of(s, period_ns);
 	w = window_of(s, period_ns, phase);
-	if (p > RHYTHM_P || w.in_phase < LEAST_SHARE * s->spikes || !is_everywhere(s, period_ns, &w) ||
+	if (p > RHYTHM_P || !is_beyond_chance(s, period_ns, &w) || !is_everywhere(s, period_ns, &w) ||
 	    !long_blocks_agree(s, period_ns))
 		return false;
 	*to = (struct rhythm){ .period_ns = llround(period_ns),
@@ -462,13 +483,15 @@ static void lay_out(struct stretch *s, double least_ns)
 }
 
 /* Moves the beginning of the stretch to where it has most spikes. */
-static void move(struct stretch *s, const int64_t *times_ns, unsigned spikes, int64_t until_ns)
+static void move(struct stretch *s)
 {
+	const int64_t *times_ns = s->run->spike_ns;
+	const unsigned spikes = s->run->spikes;
 	unsigned end = 0;
 
 	s->spikes = 0;
-	for (unsigned i = 0; i < spikes && times_ns[i] + s->length_ns <= until_ns; i++) {
-		while (end < spikes && times_ns[end] - times_ns[i] < s->length_ns)
+	for (unsigned i = 0; i < spikes && (double)times_ns[i] + s->length_ns <= (double)s->run->until_ns; i++) {
+		while (end < spikes && (double)(times_ns[end] - times_ns[i]) < s->length_ns)
 			end++;
 		if (end - i > s->spikes) {
 			s->spikes = end - i;
@@ -478,31 +501,133 @@ static void move(struct stretch *s, const int64_t *times_ns, unsigned spikes, in
 	}
 }
 
-bool rhythm_find(struct rhythm *to, const int64_t *times_ns, unsigned spikes, int64_t from_ns, int64_t until_ns,
-		 int64_t probe_ns)
+bool rhythm_find(struct rhythm *to, const struct rhythm_times *t)
 {
-	const double least_ns = fmax(RHYTHM_LEAST_NS, 2 * (double)probe_ns) * 0.999;
-	const double shortest_ns = least_ns / BINS_EACH * (BINS_MAX - 1) / 2, length_ns = (double)(until_ns - from_ns);
-	struct stretch s = { .times_ns = times_ns, .spikes = spikes, .from_ns = from_ns, .length_ns = length_ns,
-			     .probe_ns = (double)probe_ns, .stretches = 1 };
+	const double least_ns = fmax(RHYTHM_LEAST_NS, 2 * (double)t->probe_ns) * 0.999;
+	const double shortest_ns = least_ns / BINS_EACH * (BINS_MAX - 1) / 2;
+	struct stretch s = { .run = t, .times_ns = t->spike_ns, .spikes = t->spikes, .from_ns = t->from_ns,
+			     .length_ns = (double)(t->until_ns - t->from_ns), .probe_ns = (double)t->probe_ns,
+			     .stretches = 1 };
 
 	*to = (struct rhythm){ .of = 0 };
-	if (spikes < RHYTHM_SPIKES || times_ns[0] < from_ns || times_ns[spikes - 1] >= until_ns)
+	if (t->spikes < RHYTHM_SPIKES || t->spike_ns[0] < t->from_ns || t->spike_ns[t->spikes - 1] >= t->until_ns)
 		return false;
-	for (double l = length_ns; l > shortest_ns; l /= 8)
+	for (double l = s.length_ns; l > shortest_ns; l /= 8)
 		s.stretches++;
 	for (;;) {
 		lay_out(&s, least_ns);
 		if (s.most_ns > s.least_ns && search(to, &s)) {
-			to->from_ns = s.from_ns - from_ns;
+			to->from_ns = s.from_ns - t->from_ns;
 			to->during_ns = (int64_t)s.length_ns;
 			return true;
 		}
 		if (s.length_ns <= shortest_ns)
 			return false;
 		s.length_ns = fmax(s.length_ns / 8, shortest_ns);
-		move(&s, times_ns, spikes, until_ns);
+		move(&s);
 		if (s.spikes < RHYTHM_SPIKES)
 			return false;
+	}
+}
+
+/* ---- A run ------------------------------------------------------------------------------------------------------- */
+
+static int compare_spikes(const void *a, const void *b)
+{
+	const struct spike *x = a, *y = b;
+
+	return (y->value_ns > x->value_ns) - (y->value_ns < x->value_ns);
+}
+
+/* Sorts the slowest samples, the slowest first. Returns how many of them are spikes. */
+static unsigned select_spikes(struct result *r)
+{
+	const struct options *o = r->options;
+	struct spikes *s = &r->spikes;
+	const uint64_t most = r->histogram ? r->histogram->count / 20 : 0;
+	unsigned above = 0;
+
+	qsort(s->kept, s->count, sizeof(s->kept[0]), compare_spikes);
+	if (!o->threshold_ns || !o->keep_going || o->threshold_on != METRIC_RTT)
+		return s->count < most ? s->count : (unsigned)most;
+	while (above < s->count && s->kept[above].value_ns > o->threshold_ns)
+		above++;
+	return above;
+}
+
+static bool fits(double ns, double period_ns)
+{
+	return fabs(ns - period_ns) <= 0.001 * period_ns;
+}
+
+/* The period at which periodic work is seen by probes that are at equal distances and come less often. */
+static double beat_ns(double period_ns, double probe_ns)
+{
+	const double each = probe_ns / period_ns, off = fabs(each - floor(each + 0.5));
+
+	return each > 0.5 && off > 0 ? probe_ns / off : 0;
+}
+
+static void find_suspects(struct rhythm *r, const struct periods *p, int64_t interval_ns)
+{
+	const double period_ns = (double)r->period_ns;
+
+	r->has_suspects = true;
+	for (unsigned i = 0; i < p->count && r->suspects < RHYTHM_SUSPECTS; i++) {
+		const double each_ns = (double)p->each[i].period_ns, times = floor(period_ns / each_ns + 0.5);
+
+		if (times >= 1 && times <= RHYTHM_TIMES && fits(times * each_ns, period_ns))
+			r->suspect[r->suspects++] = (struct suspect){ p->each[i], (unsigned)times };
+		else if (fits(beat_ns(each_ns, (double)interval_ns), period_ns))
+			r->suspect[r->suspects++] = (struct suspect){ p->each[i], 0 };
+	}
+}
+
+void rhythm_judge(struct result *r, const struct periods *periods)
+{
+	const unsigned spikes = select_spikes(r);
+	const struct spikes *s = &r->spikes;
+	const uint64_t samples = r->histogram ? r->histogram->count : 0;
+	int64_t at_ns[SPIKES_KEPT];
+	struct rhythm_times t = { .spike_ns = at_ns, .spikes = spikes, .ordinary_ns = s->ordinary_ns,
+				  .ordinary = s->ordinary, .from_ns = s->first_ns, .until_ns = s->last_ns };
+
+	r->rhythm = (struct rhythm){ .of = 0 };
+	if (spikes < RHYTHM_SPIKES || samples < 2 || s->of_several)
+		return;
+	for (unsigned i = 0; i < spikes; i++)
+		at_ns[i] = s->kept[i].at_ns;
+	qsort(at_ns, spikes, sizeof(*at_ns), compare_ns);
+	/* With many in flight samples are not recorded in order. */
+	t.from_ns = at_ns[0] < t.from_ns ? at_ns[0] : t.from_ns;
+	t.until_ns = (at_ns[spikes - 1] > t.until_ns ? at_ns[spikes - 1] : t.until_ns) + 1;
+	t.probe_ns = (t.until_ns - t.from_ns) / (int64_t)(samples - 1);
+	if (r->options->interval_ns > t.probe_ns)
+		t.probe_ns = r->options->interval_ns;
+	if (rhythm_find(&r->rhythm, &t) && periods)
+		find_suspects(&r->rhythm, periods, r->options->poisson ? 0 : r->options->interval_ns);
+}
+
+/* ---- Text -------------------------------------------------------------------------------------------------------- */
+
+void rhythm_say(char *text, size_t bytes, const struct rhythm *r)
+{
+	const bool is_long = r->period_ns >= NS_PER_S;
+
+	text_add(text, bytes, "Spikes come every %.3f %s (p < 1e%d), %u of %u in phase",
+		 (double)r->period_ns / (double)(is_long ? NS_PER_S : NS_PER_MS), is_long ? "s" : "ms",
+		 (int)floor(log10(r->p)) + 1, r->in_phase, r->of);
+	if (!r->has_suspects)
+		return;
+	text_add(text, bytes, r->suspects ? ": " : ": no known period of this host fits");
+	for (unsigned i = 0; i < r->suspects; i++) {
+		const struct suspect *s = &r->suspect[i];
+
+		text_add(text, bytes, i ? ", " : "");
+		if (!s->times)
+			text_add(text, bytes, "beat of --interval with ");
+		else if (s->times > 1)
+			text_add(text, bytes, "%u x ", s->times);
+		text_add(text, bytes, "%s", s->period.name);
 	}
 }

@@ -5,21 +5,44 @@
 
 #include "result/spikes.h"
 
+struct result;
+
 #define RHYTHM_SPIKES 20 /* fewer give no finding */
 #define RHYTHM_P 1e-3 /* share of runs without a rhythm that have a finding, at most */
 #define RHYTHM_LEAST_NS NS_PER_MS /* shortest period */
 #define RHYTHM_MOST_NS (100 * NS_PER_S) /* longest period */
+#define RHYTHM_TIMES 10 /* largest multiple of a known period that is named */
 #define RHYTHM_PERIODS 10 /* with a spike in phase, at least */
 
+#define RHYTHM_TEXT_BYTES 512
+
+struct rhythm_times {
+	const int64_t *spike_ns; /* in ascending order */
+	unsigned spikes;
+	const int64_t *ordinary_ns; /* times of samples chosen at random; NULL: at any time */
+	unsigned ordinary;
+	int64_t from_ns, until_ns; /* the run; all spikes are in it */
+	int64_t probe_ns; /* time between two probes; 0: not known */
+};
+
 /*
- * Finds the period of `spikes` times in ascending order, which are in a run that took from from_ns until until_ns.
- * probe_ns: time between two probes; no period below two of them is found, because the probes make the times. Nothing
- * is found if the spikes in phase are in less than 7 tenths of the time or in fewer than RHYTHM_PERIODS periods.
+ * Finds the period of the spikes. No period below two intervals of the probes is found, because the probes make the
+ * times, and none in which as many of all probes are in phase. Nothing is found if the spikes in phase are in less than
+ * 7 tenths of the time or in fewer than RHYTHM_PERIODS periods.
  *
  * Takes less than a second and 6 MiB: a long run is searched for periods from 8/524288 of its length on, and its
  * stretches with most spikes, each an eighth of the one before, are searched for shorter ones. False: none is found.
  */
-bool rhythm_find(struct rhythm *to, const int64_t *times_ns, unsigned spikes, int64_t from_ns, int64_t until_ns,
-		 int64_t probe_ns);
+bool rhythm_find(struct rhythm *to, const struct rhythm_times *t);
+
+/*
+ * Finds the period of the slow samples of a run: those above the threshold on the latency with --continue, else the
+ * slowest 1,000, or the slowest twentieth of fewer samples than 20,000. periods: of the host of the run; NULL: not known.
+ */
+void rhythm_judge(struct result *r, const struct periods *periods);
+
+/* "Spikes come every 10.000 ms (p < 1e-8), 312 of 340 in phase: 10 x timer tick (CONFIG_HZ 1000)"; a rhythm must be
+ * there. */
+void rhythm_say(char *text, size_t bytes, const struct rhythm *r);
 
 #endif

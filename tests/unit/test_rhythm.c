@@ -1,4 +1,4 @@
-/* build: sources= libs=-lm */
+/* build: sources=result/spikes.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Rhythm: how many periods are found in noise, and how many of those that are there. Fixed seeds. */
 #include "report/verdict/rhythm.c"
@@ -33,7 +33,8 @@ static void put(struct run *r, double at_s)
 static bool find(struct rhythm *to, struct run *r, int64_t probe_ns)
 {
 	qsort(r->times_ns, r->spikes, sizeof(*r->times_ns), compare_ns);
-	return rhythm_find(to, r->times_ns, r->spikes, 0, (int64_t)(r->length_s * 1e9), probe_ns);
+	return rhythm_find(to, &(struct rhythm_times){ .spike_ns = r->times_ns, .spikes = r->spikes,
+						       .until_ns = (int64_t)(r->length_s * 1e9), .probe_ns = probe_ns });
 }
 
 /* ---- Noise ------------------------------------------------------------------------------------------------------- */
