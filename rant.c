@@ -44,7 +44,7 @@
 #include "report/text/status.h"
 #include "report/text/version.h"
 #include "report/text/interim.h"
-#include "report/verdict/rhythm.h"
+#include "report/verdict/rhythm_run.h"
 #include "report/verdict/steadiness.h"
 #include "report/verdict/verdict.h"
 #include "result/breach.h"

@@ -9,7 +9,7 @@
 #include "report/text/label.h"
 #include "report/text/statistics.h"
 #include "report/text/ipdv.h"
-#include "report/verdict/rhythm.h"
+#include "report/verdict/rhythm_run.h"
 
 #include <err.h>
 #include <errno.h>

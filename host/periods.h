@@ -21,7 +21,7 @@ struct periods {
 __attribute__((format(printf, 3, 4)))
 void periods_add(struct periods *p, int64_t period_ns, const char *name, ...);
 
-/* Adds those of the kernel. What cannot be read is left out; prints nothing. */
+/* Adds those of the kernel. A setting that cannot be read is left out; prints nothing. */
 void periods_read(struct periods *p);
 
 #endif

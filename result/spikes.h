@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The slowest samples of a run with their times (hot: add), and the period that report/verdict/rhythm.c found in them. */
+/* The slowest samples of a run with their times (hot: add), and the period that report/verdict/rhythm.c found. */
 #ifndef RESULT_SPIKES_H
 #define RESULT_SPIKES_H
 

@@ -14,7 +14,7 @@
 #include "report/text/stage.h"
 #include "report/text/report.h"
 #include "report/text/statistics.h"
-#include "report/verdict/rhythm.h"
+#include "report/verdict/rhythm_run.h"
 #include "report/verdict/verdict.h"
 #include "result/result.h"
 

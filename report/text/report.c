@@ -19,7 +19,7 @@
 #include "report/text/source_ports.h"
 #include "report/text/statistics.h"
 #include "report/text/ipdv.h"
-#include "report/verdict/rhythm.h"
+#include "report/verdict/rhythm_run.h"
 #include "report/verdict/verdict.h"
 #include "result/result.h"
 

@@ -5,16 +5,11 @@
 
 #include "result/spikes.h"
 
-struct result;
-
 #define RHYTHM_SPIKES 20 /* fewer give no finding */
 #define RHYTHM_P 1e-3 /* share of runs without a rhythm that have a finding, at most */
 #define RHYTHM_LEAST_NS NS_PER_MS /* shortest period */
 #define RHYTHM_MOST_NS (100 * NS_PER_S) /* longest period */
-#define RHYTHM_TIMES 10 /* largest multiple of a known period that is named */
 #define RHYTHM_PERIODS 10 /* with a spike in phase, at least */
-
-#define RHYTHM_TEXT_BYTES 512
 
 struct rhythm_times {
 	const int64_t *spike_ns; /* in ascending order */
@@ -34,15 +29,5 @@ struct rhythm_times {
  * stretches with most spikes, each an eighth of the one before, are searched for shorter ones. False: none is found.
  */
 bool rhythm_find(struct rhythm *to, const struct rhythm_times *t);
-
-/*
- * Finds the period of the slow samples of a run: those above the threshold on the latency with --continue, else the
- * slowest 1,000, or the slowest twentieth of fewer samples than 20,000. periods: of the host of the run; NULL: not known.
- */
-void rhythm_judge(struct result *r, const struct periods *periods);
-
-/* "Spikes come every 10.000 ms (p < 1e-8), 312 of 340 in phase: 10 x timer tick (CONFIG_HZ 1000)"; a rhythm must be
- * there. */
-void rhythm_say(char *text, size_t bytes, const struct rhythm *r);
 
 #endif

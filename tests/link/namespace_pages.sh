@@ -101,6 +101,7 @@ standing.md|So far: |else: namespace_interim.sh
 source.md|*|else: the map of the source
 spikes.md|Response latency|pages: a spike at both ends
 spikes.md|Round-trip latency|pages: a spike at both ends
+spikes.md|Spikes come every|else: test_rhythm
 spikes.md|mkdir /sys|pages: the trace
 spikes.md|rant -i eth1|pages: the trace
 spikes.md|Trace (tracing|else: namespace_trace.sh

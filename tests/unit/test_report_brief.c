@@ -58,6 +58,16 @@ static void a_trusted_run_of_an_emitter(void **state)
 	assert_fits(text, BRIEF_LINES);
 }
 
+static void add_rhythm(void)
+{
+	struct rhythm *r = &result.rhythm;
+
+	*r = (struct rhythm){ .period_ns = 99999999999, .p = 1e-99, .in_phase = 1000, .of = 1000,
+			      .has_suspects = true, .suspects = RHYTHM_SUSPECTS };
+	for (unsigned i = 0; i < RHYTHM_SUSPECTS; i++)
+		r->suspect[i] = (struct suspect){ { "lockup detector (kernel.watchdog_thresh 10)", NS_PER_S }, 10 };
+}
+
 /* With everything that adds a line, and texts that are longer than their lines. */
 static void the_most_that_there_can_be(void **state)
 {
@@ -88,8 +98,11 @@ static void the_most_that_there_can_be(void **state)
 	result.breach = result.worst = joined_sample(UINT32_MAX, 100 * NS_PER_S, 1, 1, 1);
 	assert_fits(written(0), BRIEF_LINES + BRIEF_LINES_BREACH);
 	golden("%s\n", written(0));
+	add_rhythm();
+	assert_fits(written(0), BRIEF_LINES + BRIEF_LINES_BREACH + BRIEF_LINES_RHYTHM);
+	golden("%s\n", written(0));
 	options.histogram = true;
-	assert_fits(written(0), BRIEF_LINES + BRIEF_LINES_BREACH + BRIEF_LINES_HISTOGRAM);
+	assert_fits(written(0), BRIEF_LINES + BRIEF_LINES_BREACH + BRIEF_LINES_RHYTHM + BRIEF_LINES_HISTOGRAM);
 }
 
 static void a_verdict_has_its_cure(void **state)

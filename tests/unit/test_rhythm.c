@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Rhythm: how many periods are found in noise, and how many of those that are there. Fixed seeds. */
 #include "report/verdict/rhythm.c"
+#include "report/verdict/rhythm_run.c"
 
 #include "util.h"
 
@@ -138,7 +139,7 @@ static void noise(void **state)
 		unsigned found = 0;
 
 		for (unsigned i = 0; i < RUNS; i++) {
-			struct run r = { .length_s = i % 100 ? 0.1 + 0.2 * uniform() : 2 };
+			struct run r = { .length_s = i % 100 ? 0.1 + 0.15 * uniform() : 2 };
 			struct rhythm rhythm;
 
 			kinds[k].put(&r);
@@ -308,12 +309,124 @@ static void long_run(void **state)
 		      (long long)(rhythm.during_ns / NS_PER_S));
 }
 
+/* ---- A run ------------------------------------------------------------------------------------------------------- */
+
+static struct options options;
+static struct histogram histogram;
+static struct result result;
+static const struct periods no_periods;
+
+/* A sample each millisecond of 20 s. Those of every 25th are slow; `burst_ms` of each 25 are there. */
+static void make_samples(unsigned burst_ms, bool by_chance)
+{
+	options = (struct options){ .keep_going = true };
+	histogram = (struct histogram){ .count = 0 };
+	memset(&result, 0, sizeof(result));
+	result.options = &options;
+	result.histogram = &histogram;
+	for (unsigned i = 0; i < 20000; i++) {
+		const bool slow = by_chance ? util_random() % 25 == 0 : i % 25 == 7;
+
+		if (i % 25 >= burst_ms)
+			continue;
+		histogram.count++;
+		spikes_add(&result.spikes, slow ? 100000 + util_random() % 100000 : 1000 + util_random() % 1000,
+			   1700000000 * NS_PER_S + i * NS_PER_MS + (int64_t)(util_random() % 1000));
+	}
+}
+
+static void runs(void **state)
+{
+	(void)state;
+	make_samples(25, false);
+	rhythm_judge(&result, NULL);
+	assert_in_range(result.rhythm.period_ns, 24999000, 25001000);
+	assert_int_equal(result.rhythm.of, 1000);
+	assert_in_range(result.rhythm.in_phase, 800, 870); /* 800, and a quarter of the 200 others at most */
+	assert_false(result.rhythm.has_suspects);
+	/* Those above the threshold only. */
+	options.threshold_ns = 100000;
+	rhythm_judge(&result, &no_periods);
+	assert_int_equal(result.rhythm.of, 800);
+	assert_int_equal(result.rhythm.in_phase, 800);
+	assert_true(result.rhythm.has_suspects);
+	options.threshold_ns = 200000;
+	rhythm_judge(&result, NULL);
+	assert_int_equal(result.rhythm.of, 0);
+	/* The run ended at the first breach. */
+	options.keep_going = false;
+	rhythm_judge(&result, NULL);
+	assert_int_equal(result.rhythm.of, 1000);
+	result.spikes.of_several = true;
+	rhythm_judge(&result, NULL);
+	assert_int_equal(result.rhythm.of, 0);
+}
+
+/* The probes of the other host come in bursts of 25 ms: their rhythm is in all samples, and not of the spikes. */
+static void rhythm_of_the_probes(void **state)
+{
+	(void)state;
+	make_samples(6, true);
+	rhythm_judge(&result, NULL);
+	assert_int_equal(result.rhythm.of, 0);
+	result.spikes.ordinary = 0;
+	rhythm_judge(&result, NULL);
+	assert_in_range(result.rhythm.period_ns, 24990000, 25010000);
+}
+
+/* A twentieth of few samples: half of a short run are not spikes. */
+static void short_run(void **state)
+{
+	(void)state;
+	make_samples(25, false);
+	histogram.count = 2000;
+	rhythm_judge(&result, NULL);
+	assert_int_equal(result.rhythm.of, 100);
+	histogram.count = 399;
+	rhythm_judge(&result, NULL);
+	assert_int_equal(result.rhythm.of, 0);
+}
+
+static void suspects(void **state)
+{
+	static const struct periods periods = {
+		{ { "a", 10000000 }, { "b", 5006000 }, { "c", 1000000 }, { "d", 998000 },
+		  { "e", 10011000 }, { "f", 3333333 } }, 6
+	};
+	struct rhythm r = { .period_ns = 10000000, .p = 3e-10, .in_phase = 312, .of = 340 };
+	char said[RHYTHM_TEXT_BYTES] = "";
+
+	(void)state;
+	rhythm_say(said, sizeof(said), &r);
+	assert_string_equal(said, "Spikes come every 10.000 ms (p < 1e-9), 312 of 340 in phase");
+	find_suspects(&r, &periods, 0);
+	assert_int_equal(r.suspects, 3);
+	*said = '\0';
+	rhythm_say(said, sizeof(said), &r);
+	assert_string_equal(said, "Spikes come every 10.000 ms (p < 1e-9), 312 of 340 in phase: fits a, 10 x c, 3 x f");
+	/* 998 us seen each millisecond beat every 499 ms. */
+	r = (struct rhythm){ .period_ns = 499000000, .p = 1e-5, .in_phase = 30, .of = 40 };
+	find_suspects(&r, &periods, NS_PER_MS);
+	*said = '\0';
+	rhythm_say(said, sizeof(said), &r);
+	assert_string_equal(said, "Spikes come every 499.000 ms (p < 1e-4), 30 of 40 in phase: fits beat of --interval "
+			    "with d");
+	r = (struct rhythm){ .period_ns = 1234567890, .p = 1e-5, .in_phase = 30, .of = 40 };
+	find_suspects(&r, &periods, 0);
+	*said = '\0';
+	rhythm_say(said, sizeof(said), &r);
+	assert_string_equal(said, "Spikes come every 1.235 s (p < 1e-4), 30 of 40 in phase: no known period of this host "
+			    "fits");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(fundamental), cmocka_unit_test(too_few),
 					    cmocka_unit_test(parts),	   cmocka_unit_test(probes),
 					    cmocka_unit_test(long_run),	   cmocka_unit_test(periods),
-					    cmocka_unit_test(noise) };
+					    cmocka_unit_test(noise),
+					    cmocka_unit_test(runs),	   cmocka_unit_test(rhythm_of_the_probes),
+					    cmocka_unit_test(short_run),   cmocka_unit_test(suspects) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

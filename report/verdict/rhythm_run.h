@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rhythm of a run: which samples are spikes, their period, and what of the host fits it. */
+#ifndef REPORT_VERDICT_RHYTHM_RUN_H
+#define REPORT_VERDICT_RHYTHM_RUN_H
+
+#include "host/periods.h"
+
+struct result;
+struct rhythm;
+
+#define RHYTHM_TEXT_BYTES 512
+
+/*
+ * Finds the period of the slow samples of a run: those above the threshold on the latency with --continue, else the
+ * slowest 1,000, or the slowest twentieth of fewer samples than 20,000. periods: of the host of the run; NULL: not
+ * known.
+ */
+void rhythm_judge(struct result *r, const struct periods *periods);
+
+/* "Spikes come every 10.000 ms (p < 1e-8), 312 of 340 in phase: fits 10 x timer tick (CONFIG_HZ 1000)"; there must be
+ * a rhythm. */
+void rhythm_say(char *text, size_t bytes, const struct rhythm *r);
+
+#endif
