@@ -227,7 +227,7 @@ static bool long_blocks_agree(const struct stretch *s, double period_ns)
 	return power >= LEAST_AGREEMENT * s->length_ns / block_ns;
 }
 
-/* The period around this one with the largest H of one or two harmonics. */
+/* The period nearby with the largest H of 1 or 2 harmonics. */
 static double refine(const struct stretch *s, double period_ns)
 {
 	const unsigned harmonics = harmonics_of(s, period_ns) < 2 ? 1 : 2;
@@ -468,7 +468,8 @@ static bool search(struct rhythm *to, const struct stretch *s)
 	return found;
 }
 
-/* The bins of a stretch have twice its length, so that the frequencies are half as far apart as independent ones. */
+/* The bins have twice the length of the stretch, so that two frequencies are half as far apart as independent
+ * frequencies. */
 static void lay_out(struct stretch *s, double least_ns)
 {
 	s->bin_ns = fmax(least_ns / BINS_EACH, 2 * s->length_ns / (BINS_MAX - 1));

@@ -25,8 +25,8 @@ struct rhythm_times {
  * times, and none in which as many of all probes are in phase. Nothing is found if the spikes in phase are in less than
  * 7 tenths of the time or in fewer than RHYTHM_PERIODS periods.
  *
- * Takes less than a second and 6 MiB: a long run is searched for periods from 8/524288 of its length on, and its
- * stretches with most spikes, each an eighth of the one before, are searched for shorter ones. False: none is found.
+ * Takes less than a second and 6 MiB: a long run is searched for periods from 1/65536 of its length on, and its stretches
+ * with most spikes, each an eighth of the previous stretch, are searched for shorter periods. False: none is found.
  */
 bool rhythm_find(struct rhythm *to, const struct rhythm_times *t);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rhythm of a run: which samples are spikes, their period, and what of the host fits it. */
+/* Rhythm of a run: the samples that are spikes, their period, and periodic work of the host that fits it. */
 #ifndef REPORT_VERDICT_RHYTHM_RUN_H
 #define REPORT_VERDICT_RHYTHM_RUN_H
 
