@@ -46,6 +46,15 @@ static void put_uniform(struct run *r)
 		put(r, uniform() * r->length_s);
 }
 
+/* With few spikes all of them are easily in one phase of one of many periods. */
+static void put_few(struct run *r)
+{
+	const unsigned n = RHYTHM_SPIKES + (unsigned)(util_random() % 10);
+
+	for (unsigned i = 0; i < n; i++)
+		put(r, uniform() * r->length_s);
+}
+
 static void put_poisson(struct run *r)
 {
 	const double gap_s = r->length_s / (30 + util_random() % 900);
@@ -130,9 +139,11 @@ static void noise(void **state)
 	static const struct {
 		const char *name;
 		void (*put)(struct run *r);
-	} kinds[] = { { "uniform", put_uniform },     { "Poisson", put_poisson },     { "bursts", put_bursts },
-		      { "trains", put_trains },	      { "heavy tail", put_heavy_tail }, { "one burst", put_one_burst },
-		      { "trend", put_trend },	      { "wandering rate", put_wander } };
+	} kinds[] = { { "uniform", put_uniform },     { "few", put_few },
+		      { "Poisson", put_poisson },     { "bursts", put_bursts },
+		      { "trains", put_trains },	      { "heavy tail", put_heavy_tail },
+		      { "one burst", put_one_burst }, { "trend", put_trend },
+		      { "wandering rate", put_wander } };
 
 	(void)state;
 	for (unsigned k = 0; k < COUNT_OF(kinds); k++) {
@@ -228,6 +239,20 @@ static void fundamental(void **state)
 	for (unsigned i = 0; i < 200; i += 2)
 		put(&r, i * 0.020 + 0.007);
 	assert_true(has_period(&r, 20000, 0.040));
+}
+
+/* The correction: 400 frequencies in the octave of 1 s in 100 s, which are half as far apart as independent frequencies,
+ * in each of 14 octaves. The spectrum may have up to twice as many. */
+static void correction(void **state)
+{
+	struct stretch s = { .length_ns = 1e11, .stretches = 1 };
+
+	(void)state;
+	lay_out(&s, 1e6);
+	assert_in_range(trials_of(&s, 1e9), 400 * 14, 800 * 14);
+	assert_true(fabs(trials_of(&s, 1e8) / trials_of(&s, 1e9) - 10) < 1e-6);
+	s.stretches = 3;
+	assert_in_range(trials_of(&s, 1e9), 1200 * 14, 2400 * 14);
 }
 
 static void too_few(void **state)
@@ -424,7 +449,7 @@ int main(void)
 	const struct CMUnitTest tests[] = { cmocka_unit_test(fundamental), cmocka_unit_test(too_few),
 					    cmocka_unit_test(parts),	   cmocka_unit_test(probes),
 					    cmocka_unit_test(long_run),	   cmocka_unit_test(periods),
-					    cmocka_unit_test(noise),
+					    cmocka_unit_test(noise),	   cmocka_unit_test(correction),
 					    cmocka_unit_test(runs),	   cmocka_unit_test(rhythm_of_the_probes),
 					    cmocka_unit_test(short_run),   cmocka_unit_test(suspects) };
 
