@@ -98,7 +98,7 @@ build/sanitized/%.o: OPTIMIZE = -Og
 # format to be full. Those that include the code of long simulations would run for longer than that.
 build/sanitized/tests/unit/%.o: OPTIMIZE = -O0
 $(patsubst %,build/sanitized/tests/unit/test_%.o,results_bootstrap stalls source_port exchange_run fuzz_results clock_track joining log \
-	histogram window rhythm): OPTIMIZE = -O1
+	histogram window rhythm modes confidence): OPTIMIZE = -O1
 
 -include $(wildcard build/sanitized/*.d build/sanitized/*/*.d build/sanitized/*/*/*.d)
 

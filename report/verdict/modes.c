@@ -52,7 +52,7 @@ static uint32_t next_bucket(const struct histogram *h, uint32_t i)
 	const uint32_t end = buckets_of(h);
 
 	while (i < end && !h->low[i] && !h->carry[i])
-		i += end - i > 8 && are_empty(h, i) ? 8 : 1;
+		i += i % 8 == 0 && end - i > 8 && are_empty(h, i) ? 8 : 1;
 	return i;
 }
 
@@ -75,6 +75,12 @@ static uint32_t bucket_from(const struct histogram *h, int64_t value_ns)
 static uint32_t first_bucket(const struct histogram *h)
 {
 	return bucket_from(h, histogram_edge_ns(h, h->min_ns));
+}
+
+/* After the bucket of the maximum. */
+static uint32_t end_bucket(const struct histogram *h)
+{
+	return bucket_from(h, h->max_ns + 1);
 }
 
 struct span {
@@ -111,24 +117,26 @@ static void quantiles_within(const struct histogram *h, struct span s, uint64_t 
 
 static uint64_t fullest(const struct histogram *h)
 {
+	const uint32_t end = end_bucket(h);
 	uint64_t most = 0;
 
-	for (uint32_t i = next_bucket(h, first_bucket(h)); i < h->buckets; i = next_bucket(h, i + 1))
+	for (uint32_t i = next_bucket(h, first_bucket(h)); i < end; i = next_bucket(h, i + 1))
 		most = histogram_bucket(h, i) > most ? histogram_bucket(h, i) : most;
 	return most;
 }
 
-/* The usual distance of a value to the next one that is not the same tick, in the samples below the limit: the median
- * over the samples. Values of a fine clock have neighbours right after GRAIN_SCATTER_NS. */
+/* The usual distance of a value to the next one that is not the same tick: the median over the samples. Values of a fine
+ * clock have neighbours right after GRAIN_SCATTER_NS. */
 static int64_t grain_of(const struct histogram *h)
 {
 	static uint64_t at[GRAIN_MOST_NS + 1]; /* samples by distance */
 	const uint64_t least = fullest(h) / GRAIN_LEAST_SHARE;
+	const uint32_t end = end_bucket(h);
 	uint64_t all = 0, below = 0, first_count = 0;
 	int64_t last_ns = -1, first_ns = -1;
 
 	memset(at, 0, sizeof(at));
-	for (uint32_t i = next_bucket(h, first_bucket(h)); i < h->buckets; i = next_bucket(h, i + 1)) {
+	for (uint32_t i = next_bucket(h, first_bucket(h)); i < end; i = next_bucket(h, i + 1)) {
 		const int64_t ns = histogram_bucket_ns(h, i);
 		const uint64_t n = histogram_bucket(h, i);
 
@@ -226,12 +234,13 @@ static struct span cell_of(const struct histogram *h, uint32_t i, int64_t grain_
 static void make_bins(struct bins *b, const struct histogram *h)
 {
 	const int64_t grain_ns = grain_of(h);
+	const uint32_t end = end_bucket(h);
 	struct span cell = { 0, INT64_MIN };
 	uint64_t samples = 0;
 
 	*b = (struct bins){ .full = h->count / BINS_FULL > BIN_LEAST_SAMPLES ? h->count / BINS_FULL + 1 :
 										BIN_LEAST_SAMPLES };
-	for (uint32_t i = next_bucket(h, first_bucket(h)); i < buckets_of(h); i = next_bucket(h, i + 1)) {
+	for (uint32_t i = next_bucket(h, first_bucket(h)); i < end; i = next_bucket(h, i + 1)) {
 		if (histogram_bucket_ns(h, i) >= cell.to_ns) {
 			const int64_t before_ns = cell.to_ns;
 
