@@ -141,8 +141,9 @@ set_loop = $(patsubst %,tests/unit/fake_%.c,kernel script account reflector emit
 	$(patsubst %,wire/%.c,timestamping peer_socket packet tlv* hmac session allow sequence) \
 	$(patsubst %,measure/%.c,exchange emit reflect join probe idle_sleep window* pace sample tx_match rules ipdv source_port) result/*.c
 set_report = histogram.c tracefs.c result/*.c $(patsubst %,host/%.c,process/affinity process/memory trace/* counters/* clock/* nic/nic*) \
-	$(patsubst %,report/%.c,verdict/rhythm* verdict/verdict_finding log/log_file log/log_mend) $(patsubst %,report/text/%.c,brief headline buckets account breach \
-		clocks clocks_remote echo evidence label machine stage report statistics ipdv source_ports)
+	$(patsubst %,report/%.c,verdict/rhythm* verdict/verdict_finding verdict/modes verdict/teeth log/log_file log/log_mend) \
+	$(patsubst %,report/text/%.c,brief headline buckets account breach clocks clocks_remote confidence echo evidence label machine stage report statistics \
+		ipdv source_ports teeth)
 set_result = result/*.c
 set_host = host/*.c host/*/*.c
 set_outputs = report/*/*.c

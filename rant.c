@@ -11,6 +11,7 @@
 #include "host/counters/activity_story.h"
 #include "host/counters/pmc.h"
 #include "host/counters/pmu.h"
+#include "host/delays.h"
 #include "host/nic/link.h"
 #include "host/nic/nic.h"
 #include "host/nic/nic_best.h"
@@ -46,6 +47,7 @@
 #include "report/text/interim.h"
 #include "report/verdict/rhythm_run.h"
 #include "report/verdict/steadiness.h"
+#include "report/verdict/teeth.h"
 #include "report/verdict/verdict.h"
 #include "result/breach.h"
 #include "tracefs.h"
@@ -99,6 +101,7 @@ static struct run {
 
 	struct verdict_facts facts;
 	struct verdict verdict;
+	struct teeth teeth;
 	char tracing[256]; /* where the kernel traces */
 	struct report report;
 } run = {
@@ -505,6 +508,15 @@ static void reach_verdict(struct run *r)
 		      "it");
 }
 
+static void find_teeth(struct run *r)
+{
+	const int cpu = r->facts.thread[1].known ? r->facts.thread[1].cpu : -1;
+
+	delays_read(&r->teeth.delays, &r->nic, cpu, r->cpu_latency_fd < 0);
+	teeth_find(&r->teeth, &r->report);
+	r->report.teeth = &r->teeth;
+}
+
 /* ---- The program ------------------------------------------------------------------------------------------------- */
 
 static enum status conclude(struct run *r)
@@ -524,6 +536,7 @@ static enum status conclude(struct run *r)
 	steadiness_find(&r->exchange.result.level_changes, &r->outputs.reported.levels);
 	judge_rhythm(r);
 	reach_verdict(r);
+	find_teeth(r);
 	if (!r->options.quiet)
 		error |= report_print(&r->report);
 	return outputs_write(&r->outputs, status_judge(&r->report, &r->facts, r->server, error));

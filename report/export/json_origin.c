@@ -96,6 +96,7 @@ void json_whole(struct json *j, const struct report *r, int status)
 	put_level_changes(j, &r->result->level_changes);
 	put_confidence(j, &r->result->confidence);
 	put_rhythm(j, &r->result->rhythm);
+	json_modes(j, r);
 	json_breaches(j, r);
 	json_machine(j, r);
 }

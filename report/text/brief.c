@@ -15,6 +15,8 @@
 #include "report/text/report.h"
 #include "report/text/statistics.h"
 #include "report/verdict/rhythm_run.h"
+#include "report/text/teeth.h"
+#include "report/verdict/teeth.h"
 #include "report/verdict/verdict.h"
 #include "result/result.h"
 
@@ -28,6 +30,7 @@
 #define LOSS_LINES 2
 #define REASONS_SHOWN 2
 #define REASON_LINES 2
+#define SHARES_SHOWN 3 /* of modes */
 
 /* ---- Lines within the columns ------------------------------------------------------------------------------------ */
 
@@ -264,6 +267,31 @@ static void write_table(FILE *out, const struct report *r)
 	}
 }
 
+static unsigned lines_of(const char *text)
+{
+	unsigned lines = 0;
+
+	for (; *text; lines++) {
+		text += fitting(text, BRIEF_COLUMNS - (lines ? 4 : 0));
+		text += strspn(text, " ");
+	}
+	return lines;
+}
+
+/* Shares are left out where the cure would not fit otherwise. */
+static void write_modes(FILE *out, const struct report *r)
+{
+	const struct tooth *t = r->teeth ? teeth_first(r->teeth) : NULL;
+	struct paragraph p = { .text = "" };
+
+	if (!t)
+		return;
+	teeth_say(p.text, sizeof(p.text), r, t, SHARES_SHOWN);
+	if (lines_of(p.text) > BRIEF_LINES_MODES)
+		teeth_say(p.text, sizeof(p.text), r, t, 0);
+	write_lines(out, &p, BRIEF_LINES_MODES);
+}
+
 /* ---- Losses, outages, the machine -------------------------------------------------------------------------------- */
 
 static void add_count(struct paragraph *p, const char *name, uint64_t count)
@@ -392,6 +420,7 @@ void brief_write(FILE *out, const struct report *r, bool color)
 		write_worst(out, r);
 	write_rhythm(out, r);
 	write_table(out, r);
+	write_modes(out, r);
 	write_losses(out, r);
 	confidence_write_goal(out, r);
 	write_machine(out, r);

@@ -8,11 +8,12 @@
 struct report;
 struct sample;
 
-/* Most lines without a breach, additional lines with a breach, with a period of the spikes, and with --histogram. Only
+/* Most lines without a breach, additional lines with a breach, with a period of the spikes, with modes, and with --histogram. Only
  * the line that begins with "MIN:" may be longer than BRIEF_COLUMNS, because scripts match it as it is. */
 #define BRIEF_LINES 22
 #define BRIEF_LINES_BREACH 4
 #define BRIEF_LINES_RHYTHM 2
+#define BRIEF_LINES_MODES 2
 #define BRIEF_LINES_HISTOGRAM 14
 #define BRIEF_COLUMNS 80
 

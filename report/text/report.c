@@ -20,6 +20,7 @@
 #include "report/text/statistics.h"
 #include "report/text/ipdv.h"
 #include "report/verdict/rhythm_run.h"
+#include "report/text/teeth.h"
 #include "report/verdict/verdict.h"
 #include "result/result.h"
 
@@ -79,6 +80,7 @@ void report_write(FILE *out, const struct report *r, int columns)
 		statistics_write_histograms(out, r, columns);
 	report_write_rhythm(out, r);
 	statistics_write_stages(out, r, columns);
+	teeth_write(out, r);
 	statistics_write_schedule(out, r, columns);
 	ipdv_write(out, r, columns);
 	source_ports_write(out, r);

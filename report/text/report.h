@@ -31,6 +31,7 @@ struct report {
 	bool stdout_taken; /* a log or another output uses stdout */
 	bool no_other_cpu; /* only the measuring CPU is available: no housekeeping thread */
 	const struct verdict *verdict; /* NULL: not reached */
+	const struct teeth *teeth; /* NULL: modes were not determined */
 	const char *tracing; /* place where the kernel is tracing; NULL: none found */
 };
 

@@ -29,7 +29,7 @@ static void add_one(enum verdict_level level, const char *name, const char *foun
 	verdict.level = level > verdict.level ? level : verdict.level;
 }
 
-static unsigned lines_of(const char *all)
+static unsigned count_lines(const char *all)
 {
 	unsigned lines = 0;
 
@@ -41,7 +41,7 @@ static unsigned lines_of(const char *all)
 /* Longer only where scripts match the line. */
 static void assert_fits(const char *all, unsigned lines)
 {
-	assert_in_range(lines_of(all), 1, lines);
+	assert_in_range(count_lines(all), 1, lines);
 	for (const char *end; *all; all = end + 1) {
 		end = strchr(all, '\n');
 		if (strncmp(all, "MIN: ", 5) && end - all > BRIEF_COLUMNS)
@@ -113,6 +113,32 @@ static void a_verdict_has_its_cure(void **state)
 	assert_non_null(strstr(text, "lost its CPU (0.106 s, 5.1 % of the run): --fifo 22"));
 }
 
+/* Two lines at most, and the cure is not cut off: with the longest name that an interface has. */
+static void modes_keep_their_cure(void **state)
+{
+	static struct teeth teeth;
+	struct tooth *t = &teeth.tooth[0];
+
+	(void)state;
+	teeth = (struct teeth){ .count = 1, .delays = { .count = 1, .delay = { { "gro_flush_timeout 50000", 50000,
+			       "echo 0 >/sys/class/net/an_interface_15/gro_flush_timeout" } } } };
+	*t = (struct tooth){ .stage = TEETH_OF_LATENCY, .cause = &teeth.delays.delay[0] };
+	t->modes = (struct modes){ .count = 12, .kept = MODES_KEPT, .samples = 1200, .distance_ns = 50012,
+				   .mode[0] = { .value_ns = 1000000, .samples = 100 } };
+	report.teeth = &teeth;
+	golden("%s\n", written(0));
+	assert_fits(text, BRIEF_LINES + BRIEF_LINES_MODES);
+	assert_non_null(strstr(text, "/gro_flush_timeout\n"));
+	t->modes.count = t->modes.kept = 2;
+	t->modes.mode[1] = (struct mode){ .value_ns = 1050012, .samples = 1100 };
+	written(0);
+	assert_fits(text, BRIEF_LINES + BRIEF_LINES_MODES);
+	assert_non_null(strstr(text, "/gro_flush_timeout\n"));
+	t->cause = NULL;
+	t->stage = STAGE_APP_TO_WIRE;
+	assert_null(strstr(written(0), "modes of"));
+}
+
 /* From 100 ms on the complete report had no blank between two columns. */
 static void columns_never_merge(void **state)
 {
@@ -150,7 +176,7 @@ static void lines_break_at_spaces(void **state)
 		add(&p, "word%02d ", i);
 	write_lines(out, &p, 3);
 	fclose(out);
-	assert_int_equal(lines_of(shown_lines), 3);
+	assert_int_equal(count_lines(shown_lines), 3);
 	assert_fits(shown_lines, 3);
 	assert_non_null(strstr(shown_lines, " ...\n"));
 	golden("%s", shown_lines);
@@ -163,6 +189,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_trusted_run_of_an_emitter, set_up_brief, tear_down),
 		cmocka_unit_test_setup_teardown(the_most_that_there_can_be, set_up_brief, tear_down),
 		cmocka_unit_test_setup_teardown(a_verdict_has_its_cure, set_up_brief, tear_down),
+		cmocka_unit_test_setup_teardown(modes_keep_their_cure, set_up_brief, tear_down),
 		cmocka_unit_test_setup_teardown(columns_never_merge, set_up_brief, tear_down),
 		cmocka_unit_test_setup_teardown(colour_is_for_terminals, set_up_brief, tear_down),
 		cmocka_unit_test_setup_teardown(lines_break_at_spaces, set_up_brief, tear_down),

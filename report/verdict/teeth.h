@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Modes of the latency and of its stages, and the setting of this host that explains their distance. */
+#ifndef REPORT_VERDICT_TEETH_H
+#define REPORT_VERDICT_TEETH_H
+
+#include "host/delays.h"
+#include "report/verdict/modes.h"
+#include "result/stages.h"
+
+struct report;
+
+#define TEETH_OF_LATENCY (-1)
+
+struct tooth {
+	int stage; /* enum stage_index; TEETH_OF_LATENCY: of the latency, RTT or response */
+	struct modes modes; /* several; or one, if `cause` explains it */
+	const struct delay *cause; /* NULL: no setting fits */
+};
+
+struct teeth {
+	struct delays delays; /* of this host */
+	unsigned count;
+	struct tooth tooth[STAGES + 1]; /* the latency first, if it has any */
+};
+
+/*
+ * Finds the modes of all histograms of the report. to->delays: the caller has read them. A setting is the cause if it
+ * can delay what the histogram is of, and if all modes have its distance, or most samples are in one thin peak
+ * at its value: within 2 % or 1 us, and never more than 10 %.
+ */
+void teeth_find(struct teeth *to, const struct report *r);
+
+/* The finding to print where there is space for one: the first with a cause, else modes of the latency. NULL: none. */
+const struct tooth *teeth_first(const struct teeth *t);
+
+#endif
