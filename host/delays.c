@@ -14,7 +14,7 @@
 
 #define IDLE_STATES 10 /* CPUIDLE_STATE_MAX */
 
-/* The caller fills in the name and the cure. NULL: too short a delay, or one too many. */
+/* The caller fills in the name and the cure. NULL: the delay is too short, or the list is full. */
 static struct delay *add(struct delays *to, int64_t value_ns)
 {
 	struct delay *one = &to->delay[to->count];

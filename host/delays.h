@@ -8,12 +8,12 @@
 struct nic;
 
 #define DELAYS_MAX 16
-#define DELAY_LEAST_NS 5000 /* shorter ones fit too many distances; some drivers use small numbers as a mode */
+#define DELAY_LEAST_NS 5000 /* a shorter delay fits too many distances; some drivers use small numbers as a mode */
 
 struct delay {
 	char name[64]; /* "rx-usecs 50" */
 	int64_t value_ns;
-	char cure[96]; /* a command, or what to do */
+	char cure[96]; /* a command or a clause */
 };
 
 struct delays {
@@ -22,8 +22,8 @@ struct delays {
 };
 
 /* Interrupt coalescing (without adaptive coalescing, whose delay is not fixed), gro_flush_timeout, and if `sleeps` the
- * exit latencies of the idle states of the CPU that are enabled. cpu -1: not known. What cannot be read is left out;
- * prints nothing. */
+ * exit latencies of the idle states of the CPU that are enabled. cpu -1: not known. A setting that cannot
+ * be read is left out; prints nothing. */
 void delays_read(struct delays *to, const struct nic *nic, int cpu, bool sleeps);
 
 #endif

@@ -8,8 +8,8 @@
 struct report;
 struct sample;
 
-/* Most lines without a breach, additional lines with a breach, with a period of the spikes, with modes, and with --histogram. Only
- * the line that begins with "MIN:" may be longer than BRIEF_COLUMNS, because scripts match it as it is. */
+/* Most lines without a breach, additional lines with a breach, with a period of the spikes, with modes,
+ * and with --histogram. Only the line that begins with "MIN:" may be longer than BRIEF_COLUMNS, because scripts match it as it is. */
 #define BRIEF_LINES 22
 #define BRIEF_LINES_BREACH 4
 #define BRIEF_LINES_RHYTHM 2

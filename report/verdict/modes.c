@@ -2,7 +2,7 @@
 /*
  * Modes by lowlands (Akinshin, "Lowland multimodality detection", 2020) in a density of adaptive bins: each bin has
  * about the same number of samples, so that its relative noise is the same in a peak and in a tail. Two peaks are two
- * modes if the density between them falls below half of the lower peak, and if this is no sampling noise.
+ * modes if the density between them falls below half of the lower peak, and if sampling noise does not explain it.
  *
  * Buckets are first put together into cells, which are wider than the granularity of the clocks: a clock that counts in
  * steps of 40 ns makes a comb that is not a property of the network.
@@ -21,7 +21,7 @@
 #define GRAIN_LEAST_SHARE 50 /* buckets with fewer samples than 1/50 of the fullest are not part of the pattern */
 #define BIN_LEAST_SAMPLES 100
 #define BINS_FULL 200
-#define BINS (2 * BINS_FULL + 2) /* one that is not full before each full bin */
+#define BINS (2 * BINS_FULL + 2) /* before each full bin there may be a bin that is not full */
 #define DEPTH 0.5 /* largest density of a valley, relative to the lower peak */
 #define SIGNIFICANT 5.0 /* standard deviations; covers the choice among all pairs of peaks */
 
@@ -205,7 +205,7 @@ static void note_empty(struct bin *one, int64_t from_ns, int64_t to_ns)
 		one->empty = (struct span){ from_ns, to_ns };
 }
 
-/* Cells in ascending order. A cell that is full by itself is a bin, so that the gap before it is another one. */
+/* Cells in ascending order. A cell that is full by itself is a bin, so that the gap before it is a bin too. */
 static void add_cell(struct bins *b, struct span cell, uint64_t samples)
 {
 	if (!b->count && !b->open.samples)
@@ -376,7 +376,7 @@ static struct mode mode_of(const struct histogram *h, const struct bins *b, unsi
 	return m;
 }
 
-/* Keeps the largest ones, in their order. */
+/* Keeps the largest modes, in their order. */
 static void keep(struct modes *to, const struct mode *m)
 {
 	unsigned least = 0;

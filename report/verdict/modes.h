@@ -19,14 +19,14 @@ struct mode {
 struct modes {
 	unsigned count; /* 0: too few samples */
 	unsigned kept; /* elements of mode[] */
-	struct mode mode[MODES_KEPT]; /* those with the most samples, in ascending order of value */
+	struct mode mode[MODES_KEPT]; /* the modes with the most samples, in ascending order of value */
 	uint64_t samples; /* of the histogram */
-	int64_t distance_ns; /* between neighbouring modes; 0: one mode, or distances that are no multiples of one */
+	int64_t distance_ns; /* between neighbouring modes; 0: a single mode, or no common distance */
 };
 
 /*
  * Finds the modes. One mode is not a finding. By chance at most 1 % of unimodal distributions have two. Peaks that are
- * closer than 250 ns, and peaks that the granularity of a clock makes (up to 2 us), count as one.
+ * closer than 250 ns, and peaks that the granularity of a clock makes (up to 2 us), count as a single mode.
  */
 void modes_find(struct modes *to, const struct histogram *h);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Interrupt coalescing delays a packet until a timer expires, and a packet that arrives right after an interrupt waits
- * for the whole period: a thin peak, or modes one period apart. Only what lies between the wire and the program of this
- * host can have them by a setting of this host.
+ * for the whole period: a thin peak, or modes one period apart. A setting of this host acts only between the wire and the
+ * program of this host.
  */
 #include "report/verdict/teeth.h"
 
@@ -39,7 +39,7 @@ static const struct mode *largest(const struct modes *m)
 	return most;
 }
 
-/* How far the modes are from what the delay would make; above its tolerance: they are not made by it. */
+/* Difference between the delay and the distance of the modes, or the value of a thin peak. INT64_MAX: neither. */
 static int64_t misfit_ns(const struct modes *m, int64_t delay_ns)
 {
 	const struct mode *most = largest(m);

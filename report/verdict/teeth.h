@@ -13,7 +13,7 @@ struct report;
 
 struct tooth {
 	int stage; /* enum stage_index; TEETH_OF_LATENCY: of the latency, RTT or response */
-	struct modes modes; /* several; or one, if `cause` explains it */
+	struct modes modes; /* several; a single mode only with a cause */
 	const struct delay *cause; /* NULL: no setting fits */
 };
 
@@ -25,12 +25,12 @@ struct teeth {
 
 /*
  * Finds the modes of all histograms of the report. to->delays: the caller has read them. A setting is the cause if it
- * can delay what the histogram is of, and if all modes have its distance, or most samples are in one thin peak
+ * can delay the packets on the measured path, and if all modes have its distance, or most samples are in one thin peak
  * at its value: within 2 % or 1 us, and never more than 10 %.
  */
 void teeth_find(struct teeth *to, const struct report *r);
 
-/* The finding to print where there is space for one: the first with a cause, else modes of the latency. NULL: none. */
+/* The most useful finding: the first with a cause, else the modes of the latency. NULL: neither. */
 const struct tooth *teeth_first(const struct teeth *t);
 
 #endif

@@ -204,7 +204,7 @@ static void a_comb(void **state)
 		}
 }
 
-/* Distances that are no multiples of one are none of a timer. */
+/* A timer does not make distances without a common divisor. */
 static void modes_without_a_distance(void **state)
 {
 	static const double at_ns[] = { 20000, 43000, 80000 };

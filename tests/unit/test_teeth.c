@@ -67,7 +67,7 @@ static void one_thin_peak(void **state)
 	assert_int_equal(teeth.tooth[0].modes.count, 1);
 	found(BASE_NS, 0, 1);
 	assert_int_equal(teeth.count, 0);
-	/* A wide one is no tooth. */
+	/* A wide peak is not a tooth. */
 	free(histogram.overflow);
 	place(&histogram, 1);
 	for (unsigned i = 0; i < SAMPLES; i++)
