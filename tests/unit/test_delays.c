@@ -1,4 +1,4 @@
-/* build: wraps=nic_read_details sources=@host libs= */
+/* build: wraps=nic_read_details sources= libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Which settings of the NIC are delays. sysfs has no interface of this name. */
 #include "host/delays.c"
