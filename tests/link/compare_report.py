@@ -5,8 +5,8 @@
 
 GOOD is a report as it was printed once. Any number stands for any other, and so many blanks for so many others. A line
 that begins with "?" there may be missing, or be there several times; behind a line "?..." anything may come. What hangs on
-the machine is left out of both: how few samples support something, the rate while answered, for how long the loop stood, the period of spikes, and
-reasons of the verdict that a busy machine has. Prints the first line that differs; exit status 1 if one does.
+the machine is left out of both: how few samples support something, the rate while answered, for how long the loop stood, the period of spikes, modes,
+intervals of percentiles, and reasons of the verdict that a busy machine has. Prints the first line that differs; exit status 1 if one does.
 """
 import re
 import sys
@@ -48,10 +48,17 @@ def without_busy(lines):
             *lines[2:]]
 
 
+def without_modes(text):
+    """In the complete report a paragraph, in the brief report one line or two."""
+    text = re.sub(r"^Modes:\n(  .*\n)+\n?", "", text, flags=re.M)
+    return re.sub(r"^(\d+ modes of|Thin peak of) .*\n(    .*\n)?", "", text, flags=re.M)
+
+
 def read(path):
     with open(path, encoding="ascii") as f:
         text = re.sub(r"\n{1,2}Spikes come every .*(\n    .*|\n  in the .*)*", "", f.read())
-    lines = without_busy(as_brief(text.splitlines()))
+    text = re.sub(r"^  95 % intervals of the .*\n(    .*\n)+", "", text, flags=re.M)
+    lines = without_busy(as_brief(without_modes(text).splitlines()))
     return [shape_of(line) for line in lines if not re.search("fewer than ten samples are above|^  Stalled for:|^  The negative values", line)]
 
 

@@ -20,12 +20,14 @@ reads_as() {
 		complain "the report of $1 is not a $2: ${said:-it cannot be compared}"
 }
 
-# At most 22 lines within 80 columns; 4 more lines with a breach, 2 more with a period of the spikes, and 14 more with the block of -H. Scripts match the line that begins with MIN.
+# At most 22 lines within 80 columns; 4 more lines with a breach, 2 more with a period of the spikes, 2 more with modes, and 14 more with the block of -H.
+# Scripts match the line that begins with MIN.
 fits() {
 	local lines most=22
 
 	! grep -q 'exceeds threshold' "$work/$1.out" || most=$((most + 4))
 	! grep -q '^Spikes come every' "$work/$1.out" || most=$((most + 2))
+	! grep -Eq '^([0-9]+ modes|Thin peak) of ' "$work/$1.out" || most=$((most + 2))
 	! grep -q '^Histogram Summary:' "$work/$1.out" || most=$((most + 14))
 	lines=$(wc -l <"$work/$1.out")
 	[ "$lines" -le "$most" ] || complain "the brief report of $1 has $lines lines, not at most $most"
