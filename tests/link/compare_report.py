@@ -33,7 +33,7 @@ def as_brief(lines):
     while end < len(lines) and lines[end].startswith("  "):
         end += 1
     rest = "\n".join(re.sub("^Machine: [a-z]+[0-9]+", "Machine: IFACE", line) for line in lines[end:])
-    rest = re.sub(r"(?<=\n)Lost:.*(\n    .*)*(?=\nMachine:)", lambda lost: lost[0].replace("\n   ", ""), rest)
+    rest = re.sub(r"(?<=\n)Lost:.*(\n    .*)*(?=\nMachine:)", lambda lost: re.sub(r", late [0-9,]+(?=[;,])", "", lost[0].replace("\n   ", "")), rest)
     return [re.sub(r"(?<=\d) (us|ms|s)\b", " us", lines[0]), "Measurement:", *rest.split("\n")]
 
 

@@ -47,6 +47,8 @@ parts_template() {
 		^  Forward and backward are within \+-$number ns \(at the end \+-$number\): the clocks were compared by the exchanges themselves$
 		* ^  The negative values are within that: .*$
 		^  \* fewer than ten samples are above it$
+		^  95 % intervals of the (round trip|response) \(us\), if samples are independent of each other:$
+		* ^    ([0-9.]+th [0-9.]+ (to [0-9.]+|or more)(, |,$|$))+
 		* ^  Between exchanges: [0-9]+ poll gaps? of 10 us or more, the longest $us us, $us s after the start$
 	END
 }
@@ -183,6 +185,8 @@ response_template() {
 		^  Response +T3_KERNEL - T2_KERNEL( +$number){2}( +$us){2}( +$us\*){4} +$us$
 		^  Poll gap        longest of an exchange( +$number){2}( +$us){2}( +$us\*){4} +$us$
 		^  \* fewer than ten samples are above it$
+		^  95 % intervals of the (round trip|response) \(us\), if samples are independent of each other:$
+		* ^    ([0-9.]+th [0-9.]+ (to [0-9.]+|or more)(, |,$|$))+
 		* ^  Between exchanges: [0-9]+ poll gaps? of 10 us or more, the longest $us us, $us s after the start$
 		^$
 		^Delays \(us\): +Samples +Min +Mean +Median +99th +Max +Stddev$
