@@ -254,6 +254,43 @@ slow behind 'stamps off behind the emitter, and not restored over' a '0 0' '' "$
 slow behind "ptp4l's setting behind the emitter, and not restored over" a '1 12' '' 'a.tx_stamp_off == e["Transmit"] == 0' \
 	"$OFF_R" 'r["Unstamped"] == 0'
 
+# ---- Modes -----------------------------------------------------------------------------------------------------------------------
+
+# shellcheck disable=SC2317 # by slow
+expect_modes() { # NAME COUNT REGEX
+	expect "$(grep -Ec "^  [0-9]+ modes of $3" "$work/$1.out")" -eq $(($2 + self)) "lines of modes in $1"
+}
+
+# The emitter has the modes too, but its own settings do not explain them.
+# shellcheck disable=SC2317 # by slow
+moderation() {
+	local cure
+
+	wanted "$1" || return 0
+	begin "simnic: $1"
+	reset
+	at b ethtool -C sim1 rx-usecs 50 || complain 'cannot set rx-usecs'
+	start_pair '' "$C 2000"
+	finish e
+	finish_reflector
+	expect_status e 0
+	expect_status r 0
+	expect_modes r 1 'Response: 50 % near 5\.0 us, 50 % near 55\.0 us, 50\.0 us apart: rx-usecs 50: ethtool -C sim1 rx-usecs 0$'
+	expect_modes e 1 'RTT: 50 % near 7\.0 us, 50 % near 57\.0 us, 50\.0 us apart$'
+	cure=$(sed -n 's/^  2 modes of Response: .*: \(ethtool .*\)$/\1/p' "$work/r.out")
+	at b sh -c "${cure:-false}" || complain "the cure fails: $cure"
+	start_pair '' "$C 2000"
+	finish e
+	finish_reflector
+	expect_status e 0
+	expect_status r 0
+	expect_modes r 0 ''
+	expect_modes e 0 ''
+	at b ethtool -C sim1 rx-usecs 0 >/dev/null 2>&1
+	verdict
+}
+slow moderation 'moderation of 50 us shows as modes, with the setting and its cure'
+
 # ---- The lab itself -------------------------------------------------------------------------------------------------------------------
 
 run_time_change() {

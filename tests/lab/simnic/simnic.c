@@ -25,6 +25,8 @@
  * stage 4 and after_ns hold the delivery of a packet back for real, after its stamp: they must not show in hardware
  * stamps.
  *
+ * "ethtool -C sim1 rx-usecs N" moderates the reflector's interrupts: the response to each other probe takes N us more.
+ *
  * Each device sees true time t by its own PHC. With period_ns
  * 	phc(t) = t + phc_offset_ns[device] + steps + (t - epoch_ns) * drift_ppb[device] / 10^9      rounded to zero
  * so that a test can compute each stamp; with period_ns 0 the PHC that /dev/ptpN reads, which adjfine and drift_ppb
@@ -72,6 +74,7 @@ struct sim {
 	struct sk_buff_head arrived;
 	atomic64_t counts[COUNTS];
 	int tx_type, rx_filter;
+	u32 rx_usecs; /* coalescing time, see above */
 
 	spinlock_t lock; /* of the rest */
 	struct hrtimer timer;
@@ -168,7 +171,10 @@ static struct exchange script_write(u32 seq, struct sim *emitter)
 					 (back < 0 ? READ_ONCE(wire_ns) : back) + more } };
 	const unsigned int steps = READ_ONCE(vary_steps), vary_at = READ_ONCE(vary_stage);
 	const s64 vary = steps ? READ_ONCE(vary_ns) * (((seq * 2654435761U) >> 16) % steps) : 0;
+	const s64 moderation = seq & 1 ? READ_ONCE(sims[1]->rx_usecs) * NSEC_PER_USEC : 0;
 	s64 t = period ? x.epoch + seq * period : true_now();
+
+	x.delay[2] += moderation;
 
 	for (int i = 0; i < 4; i++) {
 		x.delay[i] += (spike && stage == i ? READ_ONCE(spike_ns) : 0) + (vary_at == i ? vary : 0);
@@ -783,7 +789,32 @@ static int sim_get_link_ksettings(struct net_device *dev, struct ethtool_link_ks
 	return 0;
 }
 
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 15, 0)
+#define COALESCE_MORE , struct kernel_ethtool_coalesce *kernel, struct netlink_ext_ack *ack
+#else
+#define COALESCE_MORE
+#endif
+
+static int sim_get_coalesce(struct net_device *dev, struct ethtool_coalesce *c COALESCE_MORE)
+{
+	const struct sim *s = netdev_priv(dev);
+
+	c->rx_coalesce_usecs = READ_ONCE(s->rx_usecs);
+	return 0;
+}
+
+static int sim_set_coalesce(struct net_device *dev, struct ethtool_coalesce *c COALESCE_MORE)
+{
+	struct sim *s = netdev_priv(dev);
+
+	WRITE_ONCE(s->rx_usecs, c->rx_coalesce_usecs);
+	return 0;
+}
+
 static const struct ethtool_ops sim_ethtool_ops = {
+	.supported_coalesce_params = ETHTOOL_COALESCE_RX_USECS,
+	.get_coalesce = sim_get_coalesce,
+	.set_coalesce = sim_set_coalesce,
 	.get_drvinfo = sim_get_drvinfo,
 	.get_link = ethtool_op_get_link,
 	.get_link_ksettings = sim_get_link_ksettings,
