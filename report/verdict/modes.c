@@ -56,7 +56,7 @@ static uint32_t next_bucket(const struct histogram *h, uint32_t i)
 	return i;
 }
 
-/* The first bucket whose values are not below this one. */
+/* The first bucket whose values are not below value_ns. */
 static uint32_t bucket_from(const struct histogram *h, int64_t value_ns)
 {
 	uint32_t low = 0, n = buckets_of(h);
@@ -125,7 +125,7 @@ static uint64_t fullest(const struct histogram *h)
 	return most;
 }
 
-/* The usual distance of a value to the next one that is not the same tick: the median over the samples. Values of a fine
+/* The usual distance of a value to the next value of another tick: the median over the samples. Values of a fine
  * clock have neighbours right after GRAIN_SCATTER_NS. */
 static int64_t grain_of(const struct histogram *h)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Interrupt coalescing delays a packet until a timer expires, and a packet that arrives right after an interrupt waits
- * for the whole period: a thin peak, or modes one period apart. A setting of this host acts only between the wire and the
- * program of this host.
+ * for the whole period: a thin peak, or modes at the distance of the period. A setting of this host acts only between
+ * the wire and the program of this host.
  */
 #include "report/verdict/teeth.h"
 

@@ -25,8 +25,8 @@ struct teeth {
 
 /*
  * Finds the modes of all histograms of the report. to->delays: the caller has read them. A setting is the cause if it
- * can delay the packets on the measured path, and if all modes have its distance, or most samples are in one thin peak
- * at its value: within 2 % or 1 us, and never more than 10 %.
+ * can delay the packets on the measured path, and if all modes have its distance, or most samples are in a single thin
+ * peak at its value: within 2 % or 1 us, and never more than 10 %.
  */
 void teeth_find(struct teeth *to, const struct report *r);
 

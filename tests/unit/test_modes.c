@@ -128,6 +128,29 @@ static void unimodal_runs(void **state)
 	}
 }
 
+/* As where the load changes slowly. */
+static void correlated_samples(void **state)
+{
+	const double rho = 0.9;
+	unsigned found = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 300; i++) {
+		double noise = normal();
+		struct modes m;
+
+		clear();
+		for (unsigned k = 0; k < 3000; k++) {
+			noise = rho * noise + sqrt(1 - rho * rho) * normal();
+			add_sample(30000 + 3000 * noise, 1);
+		}
+		modes_find(&m, &histogram);
+		found += m.count != 1;
+	}
+	print_message("correlated: %u of 300 runs have several modes\n", found);
+	assert_in_range(found, 0, 3);
+}
+
 /* ---- Modes that are there ---------------------------------------------------------------------------------------- */
 
 #define SAMPLES 20000
@@ -277,6 +300,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(unimodal_runs, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(correlated_samples, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(two_modes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_comb, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(modes_without_a_distance, set_up, tear_down),
