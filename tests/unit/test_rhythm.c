@@ -241,8 +241,8 @@ static void fundamental(void **state)
 	assert_true(has_period(&r, 20000, 0.040));
 }
 
-/* The correction: 400 frequencies in the octave of 1 s in 100 s, which are half as far apart as independent frequencies,
- * in each of 14 octaves. The spectrum may have up to twice as many. */
+/* The correction: 400 frequencies in the octave of 1 s in 100 s, half as far apart as independent frequencies, in each
+ * of 14 octaves. The spectrum may have up to twice as many. */
 static void correction(void **state)
 {
 	struct stretch s = { .length_ns = 1e11, .stretches = 1 };
