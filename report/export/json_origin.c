@@ -53,8 +53,10 @@ static void put_confidence(struct json *j, const struct confidence *c)
 	json_end(j);
 }
 
-static void put_rhythm(struct json *j, const struct rhythm *r)
+void json_rhythm(struct json *j, const struct report *report)
 {
+	const struct rhythm *r = &report->result->rhythm;
+
 	if (!r->of) {
 		json_null(j, "rhythm");
 		return;
@@ -95,7 +97,7 @@ void json_whole(struct json *j, const struct report *r, int status)
 	json_statistics(j, r, true);
 	put_level_changes(j, &r->result->level_changes);
 	put_confidence(j, &r->result->confidence);
-	put_rhythm(j, &r->result->rhythm);
+	json_rhythm(j, r);
 	json_modes(j, r);
 	json_breaches(j, r);
 	json_machine(j, r);

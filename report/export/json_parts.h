@@ -38,6 +38,7 @@ void json_ipdv(struct json *j, const struct report *r);
 /* The histograms with several modes; null: not looked for. */
 void json_modes(struct json *j, const struct report *r);
 
+void json_rhythm(struct json *j, const struct report *r);
 void json_breaches(struct json *j, const struct report *r);
 
 /* One breach as an object, with its stages. over: the run has ended, so that the blame rests on all samples. */

@@ -25,6 +25,10 @@ static void count_is_exact(void **state)
 	assert_int_equal(got.warmup, 5);
 	assert_int_equal(got.lost, 2);
 	assert_int_equal(got.recorded, 6);
+	/* Each recorded sample is among the slowest, at its first timestamp. */
+	assert_int_equal(b.x.result.spikes.count, 6);
+	assert_int_equal(b.x.result.spikes.ordinary_ns[0], b.x.result.spikes.first_ns);
+	assert_true(b.x.result.spikes.last_ns > b.x.result.spikes.first_ns);
 
 	/* Reflector: packets that never arrived were never counted. */
 	bench_start(ROLE_REFLECT, SOURCE_KERNEL);

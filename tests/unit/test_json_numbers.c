@@ -523,6 +523,19 @@ static void the_verdict_and_its_numbers(void **state)
 	show(written_json(json_verdict));
 }
 
+/* Without a period, with suspects, and of a log. */
+static void the_rhythm(void **state)
+{
+	(void)state;
+	show(written_json(json_rhythm));
+	result.rhythm = (struct rhythm){ .period_ns = 181, .p = 1.85e-12, .in_phase = 182, .of = 183, .from_ns = 184,
+					 .during_ns = 186, .has_suspects = true, .suspects = 2,
+					 .suspect = { { { "a", 187 }, 3 }, { { "b", 188 }, 0 } } };
+	show(written_json(json_rhythm));
+	result.rhythm.has_suspects = false;
+	show(written_json(json_rhythm));
+}
+
 /* ---- The run and its configuration ------------------------------------------------------------------------------- */
 
 static void run_over(struct json *j, const struct report *r)
@@ -639,6 +652,7 @@ int main(void)
 		TEST(clocks_of_both_hosts),
 		TEST(what_the_machine_did),
 		TEST(the_verdict_and_its_numbers),
+		TEST(the_rhythm),
 		TEST(a_run),
 		TEST(the_host_and_what_it_granted),
 		TEST(options_that_are_lists),
