@@ -21,6 +21,9 @@ bool run_count(const struct tree *t, int64_t *count);
 /* Adds all statistics. The options of the outcome are set before. 0, or -errno after one line. */
 int run_add_statistics(struct outcome *o, const struct tree *root, struct read_file *f);
 
+/* Takes the period of the spikes, if this is the only file. 0, or -errno after one line. */
+int run_take_rhythm(struct outcome *o, const struct tree *root, const char *path);
+
 /* Adds all accounts, which must balance. 0, or -errno after one line. */
 int run_add_accounts(struct outcome *o, const struct tree *root, const char *path);
 

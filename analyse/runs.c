@@ -407,6 +407,8 @@ static int add_all(struct outcome *o, const struct tree *root, struct read_file 
 		error = run_add_accounts(o, root, f->path);
 	if (!error)
 		error = add_verdict(o, root, f);
+	if (!error)
+		error = run_take_rhythm(o, root, f->path);
 	if (!error && blocks)
 		error = add_seconds(blocks, tree_member(root, "seconds"), f);
 	if (error == -ENOMEM)

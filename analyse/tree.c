@@ -139,6 +139,14 @@ bool tree_integer(const struct tree *t, int64_t *value)
 	return true;
 }
 
+bool tree_number(const struct tree *t, double *value)
+{
+	if (!t || !json_is_number(value_of(t)))
+		return false;
+	*value = json_number_value(value_of(t));
+	return true;
+}
+
 const char *tree_text(const struct tree *t)
 {
 	return t && json_typeof(value_of(t)) == JSON_STRING ? json_string_value(value_of(t)) : NULL;
@@ -212,6 +220,12 @@ bool tree_is_bool(const struct tree *t, bool *value)
 }
 
 bool tree_integer(const struct tree *t, int64_t *value)
+{
+	(void)t, (void)value;
+	return false;
+}
+
+bool tree_number(const struct tree *t, double *value)
 {
 	(void)t, (void)value;
 	return false;

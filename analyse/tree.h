@@ -46,6 +46,9 @@ bool tree_is_bool(const struct tree *t, bool *value);
 /* True for an integer without a point or exponent, which is stored in *value. */
 bool tree_integer(const struct tree *t, int64_t *value);
 
+/* True for any number, which is stored in *value. */
+bool tree_number(const struct tree *t, double *value);
+
 /* The text; NULL: this is not a text. */
 const char *tree_text(const struct tree *t);
 

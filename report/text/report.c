@@ -54,7 +54,7 @@ void report_write_rhythm(FILE *out, const struct report *r)
 		return;
 	rhythm_say(text, sizeof(text), rhythm);
 	fprintf(out, "\n%s\n", text);
-	if (rhythm->during_ns < r->result->spikes.last_ns - r->result->spikes.first_ns)
+	if (rhythm->from_ns)
 		fprintf(out, "  in the %.0f s with most spikes, from %.0f s after the first sample on\n",
 			label_seconds(rhythm->during_ns), label_seconds(rhythm->from_ns));
 }

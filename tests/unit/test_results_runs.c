@@ -86,6 +86,42 @@ static void one_run(void **state)
 	outcome_close(o);
 }
 
+#define RHYTHM "\"rhythm\": {\"period_ns\": 10000000, \"p\": 3.20e-10, \"in_phase\": 312, " \
+	       "\"of\": 340, \"from_ns\": 7, \"during_ns\": 8, \"suspects\": "
+
+static void the_rhythm(void **state)
+{
+	struct outcome *o = begin();
+	const struct rhythm *r = &o->result.rhythm;
+
+	(void)state;
+	assert_int_equal(add(o, "a", with("\"breaches\": null}", RHYTHM "[{\"name\": \"a\\nb\", \"period_ns\": 9, "
+					  "\"times\": 3}, {\"name\": \"c\", \"period_ns\": 11, \"times\": null}]}}"),
+			     NULL), 0);
+	outcome_finish(o);
+	assert_int_equal(r->period_ns, 10000000);
+	assert_true(r->p > 3.19e-10 && r->p < 3.21e-10);
+	assert_int_equal(r->in_phase, 312);
+	assert_int_equal(r->of, 340);
+	assert_int_equal(r->from_ns, 7);
+	assert_int_equal(r->during_ns, 8);
+	assert_true(r->has_suspects);
+	assert_int_equal(r->suspects, 2);
+	assert_string_equal(r->suspect[0].period.name, "a?b");
+	assert_int_equal(r->suspect[0].times, 3);
+	assert_int_equal(r->suspect[1].period.period_ns, 11);
+	assert_int_equal(r->suspect[1].times, 0);
+	/* Several runs have no common phase. */
+	assert_int_equal(add(o, "b", with("\"breaches\": null}", RHYTHM "null}}"), NULL), 0);
+	assert_int_equal(r->of, 0);
+	outcome_close(o);
+	o = begin();
+	assert_int_equal(add(o, "a", with("\"breaches\": null}", RHYTHM "null}}"), NULL), 0);
+	assert_int_equal(o->result.rhythm.of, 340);
+	assert_false(o->result.rhythm.has_suspects);
+	outcome_close(o);
+}
+
 /* Without the start of a run its seconds have no time of day. */
 static void a_run_without_a_begin(void **state)
 {
@@ -426,6 +462,10 @@ static const struct {
 	{ "\"p50_ns\": 6000", "\"p50_ns\": null" },
 	{ "\"p50_ns\": 6000", "\"run\": 4294967296, \"p50_ns\": 6000" },
 	{ "\"ttl\": 255", "\"ttl\": [255]" },
+	{ "\"breaches\": null}", "\"rhythm\": {\"period_ns\": 0, \"p\": 1e-9, \"in_phase\": 1, \"of\": 2}}" },
+	{ "\"breaches\": null}", "\"rhythm\": {\"period_ns\": 1, \"p\": 0, \"in_phase\": 1, \"of\": 2}}" },
+	{ "\"breaches\": null}", "\"rhythm\": {\"period_ns\": 1, \"p\": 1e-9, \"in_phase\": 3, \"of\": 2}}" },
+	{ "\"breaches\": null}", RHYTHM "[{\"name\": 1, \"period_ns\": 1, \"times\": null}]}}" },
 };
 
 static void wrong_files(void **state)
@@ -507,7 +547,7 @@ static void a_statistic_of_a_newer_rant(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_run), cmocka_unit_test(a_run_without_a_begin),
+		cmocka_unit_test(one_run), cmocka_unit_test(the_rhythm), cmocka_unit_test(a_run_without_a_begin),
 			cmocka_unit_test(a_deviation_is_never_more_than_it_was), cmocka_unit_test(three_runs),
 			cmocka_unit_test(how_probes_arrived),
 		cmocka_unit_test(runs_of_one_file),
