@@ -25,6 +25,7 @@
 #include "host/process/seccomp.h"
 #include "host/process/loop.h"
 #include "host/process/startup_watchdog.h"
+#include "host/counters/changes.h"
 #include "host/process/affinity.h"
 #include "host/process/privileges.h"
 #include "host/process/signals.h"
@@ -90,6 +91,7 @@ static struct run {
 	int cpu_latency_fd;
 	struct privileges privileges;
 	struct affinity affinity;
+	struct machine_changes changes;
 
 	struct worker worker;
 	struct breach_printer breaches;
@@ -187,11 +189,13 @@ static void add_duties(struct run *r)
 		{ o->role == ROLE_EMIT, { DUTY_PERIOD_NS, .act = progress_print_outage, .context = &r->progress } },
 		{ true, { DUTY_PERIOD_NS, .early = CLOCK_EARLY, .act = measure_clocks, .context = r } },
 		{ true, { DUTY_PERIOD_NS, .act = collect, .context = r } },
+		{ by_second_is_wanted(&r->outputs.reported), { NS_PER_S, .act = machine_changes_look, .context = &r->changes } },
 	};
 
 	r->link = (struct link_watch){ .nic = &r->nic, .on_gone = signals_end_now, .on_change = progress_print_link,
 				       .on_move = progress_print_move, .context = &r->progress };
 	r->facts.link = &r->link;
+	machine_changes_open(&r->changes, r->nic.name, r->affinity.cpus == 1 ? r->affinity.cpu : -1);
 	link_look(&r->link); /* the state before the run */
 	r->breaches = (struct breach_printer){ .result = &r->exchange.result, .act = act_on_breach, .context = r };
 	r->keeper = (struct trace_keeper){ .trace = &r->trace, .folder = o->save_trace_path,
@@ -534,6 +538,7 @@ static enum status conclude(struct run *r)
 	run_buffers_finish(&r->run_buffers, &r->exchange); /* in place: no thread copies the histogram any more */
 	confidence_find(&r->exchange.result.confidence, &r->outputs.reported.confidence, &r->options.until_known);
 	steadiness_find(&r->exchange.result.level_changes, &r->outputs.reported.levels);
+	steadiness_explain(&r->exchange.result.level_changes, &r->changes, &r->clocks, r->outputs.reported.second.start_ns);
 	judge_rhythm(r);
 	reach_verdict(r);
 	find_teeth(r);

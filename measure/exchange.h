@@ -10,7 +10,7 @@
 #include "measure/idle_sleep_state.h"
 #include "measure/flight.h"
 #include "measure/pace.h"
-#include "measure/poll_clock.h"
+#include "host/clock/poll_clock.h"
 #include "measure/source_port.h"
 #include "measure/ipdv.h"
 #include "measure/window.h"

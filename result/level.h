@@ -7,6 +7,7 @@
 
 #define LEVEL_STRETCHES 512 /* even */
 #define LEVEL_CHANGES_MAX 8
+#define LEVEL_WITH_BYTES 96
 
 /* One second of the run, or 2, 4, 8 ... seconds of a long one. */
 struct level_stretch {
@@ -29,6 +30,7 @@ struct level_change {
 	bool is_p99; /* else the median */
 	int64_t after_ns; /* after the start of the run */
 	int64_t before_ns, now_ns; /* latency */
+	char with[LEVEL_WITH_BYTES]; /* changes of this machine at that time; empty: none was seen */
 };
 
 struct level_changes {
@@ -37,6 +39,7 @@ struct level_changes {
 	struct level_change change[LEVEL_CHANGES_MAX]; /* the median first, each in order of time */
 	int64_t settled_ns; /* only the beginning of the run differs, until this time; 0: it is not so */
 	uint64_t settled_samples; /* recorded before that */
+	int64_t stretch_ns; /* resolution of the times */
 };
 
 #endif

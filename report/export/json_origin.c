@@ -31,6 +31,7 @@ static void put_level_changes(struct json *j, const struct level_changes *c)
 		json_integer(j, "after_ns", one->after_ns);
 		json_integer(j, "before_ns", one->before_ns);
 		json_integer(j, "now_ns", one->now_ns);
+		json_text(j, "with", *one->with ? one->with : NULL);
 		json_end(j);
 	}
 	json_end(j);

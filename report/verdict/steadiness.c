@@ -8,11 +8,14 @@
  */
 #include "report/verdict/steadiness.h"
 
+#include "host/clock/clock.h"
+#include "host/counters/changes.h"
 #include "result/result.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MEDIAN_SAMPLES 20
 #define P99_SAMPLES 100
@@ -303,11 +306,45 @@ void steadiness_find(struct level_changes *to, const struct levels *l)
 	if (l->of_several || l->stretches < STEADINESS_SECONDS || 10 * l->silent >= l->seconds)
 		return;
 	to->is_judged = true;
+	to->stretch_ns = l->seconds_each * NS_PER_S;
 	find(to, l, &s, false);
 	if (!l->no_p99)
 		find(to, l, &s, true);
 	if (to->count)
 		note_settled(to, l);
+}
+
+/* ---- Changes of the machine at the same time ---------------------------------------------------------------------- */
+
+/* A level change lies between two stretches, and a change of the machine is seen up to a second late. */
+static bool is_then(const struct level_changes *c, const struct level_change *one, int64_t start_ns, int64_t at_ns)
+{
+	const int64_t by_ns = at_ns - start_ns - one->after_ns;
+
+	return by_ns >= -c->stretch_ns - NS_PER_S && by_ns <= c->stretch_ns + NS_PER_S;
+}
+
+static void add_with(struct level_change *one, const char *text)
+{
+	text_add(one->with, sizeof(one->with), "%s%s", *one->with ? "; " : "", text);
+}
+
+void steadiness_explain(struct level_changes *to, const struct machine_changes *machine, const struct clock_watch *clocks,
+			int64_t start_ns)
+{
+	static const char *const clock_names[] = { [CLOCK_OF_NIC] = "clock of the NIC set",
+						   [CLOCK_OF_SYSTEM] = "CLOCK_REALTIME set" };
+
+	for (unsigned i = 0; i < to->count; i++) {
+		struct level_change *one = &to->change[i];
+
+		for (unsigned k = 0; k < machine->count && k < MACHINE_CHANGES_KEPT; k++)
+			if (is_then(to, one, start_ns, machine->kept[k].at_ns))
+				add_with(one, machine->kept[k].text);
+		for (uint32_t k = 0; k < clocks->steps_kept; k++)
+			if (is_then(to, one, start_ns, clocks->step[k].mono_ns[1]))
+				add_with(one, clock_names[clocks->step[k].which]);
+	}
 }
 
 void steadiness_say(char *text, size_t bytes, const struct level_changes *c)
@@ -318,6 +355,9 @@ void steadiness_say(char *text, size_t bytes, const struct level_changes *c)
 		text_add(text, bytes, "%s%s %.2f to %.2f us after %" PRId64 " s", i ? ", " : "",
 			 one->is_p99 ? "p99" : "p50", (double)one->before_ns / 1000, (double)one->now_ns / 1000,
 			 (int64_t)(one->after_ns / NS_PER_S));
+		/* Once for p50 and p99 that change together. */
+		if (*one->with && (!i || strcmp(one->with, one[-1].with)))
+			text_add(text, bytes, " (then: %s)", one->with);
 	}
 	if (c->settled_ns)
 		text_add(text, bytes, "; only the beginning differs: --warmup %" PRIu64, c->settled_samples);

@@ -56,6 +56,7 @@ report.md|Test is complete|pages: a command of its own
 report.md|1.0 s|else: namespace_interim.sh
 report.md|RTT p50 11|else: test_report_headline
 report.md|  100.000 -|else: test_report_buckets
+report.md|95 % intervals|else: test_confidence, and namespace_pair.sh prints these lines
 report.md|emitter:    sent|else: link_audit.sh adds this up after each run
 report.md|  a = numpy.load|else: read_log.py and namespace_recipes.sh
 report.md|Measurement: trusted|else: test_verdict

@@ -1,7 +1,7 @@
 /* build: wraps= sources= libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The clock of the poll gaps, against CLOCK_MONOTONIC of this machine. */
-#include "measure/poll_clock.c"
+#include "host/clock/poll_clock.c"
 
 #include "util.h"
 

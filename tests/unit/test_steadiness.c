@@ -227,9 +227,33 @@ static void long_run(void **state)
 	assert_int_equal(c.change[0].after_ns, 6400 * NS_PER_S);
 }
 
+/* Changes of the machine and of clocks within a second of a change of level are named with it; others are not. */
+static void changes_of_the_machine_at_that_time(void **state)
+{
+	static struct machine_changes machine;
+	static struct clock_watch clocks;
+	struct level_changes c = { .is_judged = true, .count = 2, .stretch_ns = NS_PER_S };
+	char text[512] = "";
+
+	(void)state;
+	c.change[0] = (struct level_change){ .after_ns = 60 * NS_PER_S, .before_ns = 20000, .now_ns = 22000 };
+	c.change[1] = (struct level_change){ .is_p99 = true, .after_ns = 90 * NS_PER_S, .before_ns = 40000, .now_ns = 50000 };
+	machine.count = 3;
+	machine.kept[0] = (struct machine_change){ .at_ns = 1061 * NS_PER_S, .text = "interrupt 45 from CPU 1 to 2" };
+	machine.kept[1] = (struct machine_change){ .at_ns = 1075 * NS_PER_S, .text = "never" };
+	machine.kept[2] = (struct machine_change){ .at_ns = 1059 * NS_PER_S, .text = "CPU 1 from 3600 to 2400 MHz" };
+	clocks.steps_kept = 1;
+	clocks.step[0] = (struct clock_jump){ .which = CLOCK_OF_SYSTEM, .mono_ns = { 1089 * NS_PER_S, 1090 * NS_PER_S } };
+	steadiness_explain(&c, &machine, &clocks, 1000 * NS_PER_S);
+	steadiness_say(text, sizeof(text), &c);
+	assert_string_equal(text, "p50 20.00 to 22.00 us after 60 s (then: interrupt 45 from CPU 1 to 2; CPU 1 from 3600 to 2400 MHz), "
+				  "p99 40.00 to 50.00 us after 90 s (then: CLOCK_REALTIME set)");
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(steady_runs), cmocka_unit_test(changes_are_found),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(changes_of_the_machine_at_that_time),
+		cmocka_unit_test(steady_runs), cmocka_unit_test(changes_are_found),
 					    cmocka_unit_test(trends), cmocka_unit_test(no_finding),
 					    cmocka_unit_test(words), cmocka_unit_test(long_run) };
 

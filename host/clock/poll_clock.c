@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Choice and frequency of the counter for poll gaps. */
-#include "measure/poll_clock.h"
+#include "host/clock/poll_clock.h"
 
 #include "host/file.h"
 

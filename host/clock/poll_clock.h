@@ -4,8 +4,8 @@
  * CLOCK_MONOTONIC. One reading of the counter costs less than half of clock_gettime(2) in the vDSO, and there is one in
  * each turn of the loop.
  */
-#ifndef MEASURE_POLL_CLOCK_H
-#define MEASURE_POLL_CLOCK_H
+#ifndef HOST_CLOCK_POLL_CLOCK_H
+#define HOST_CLOCK_POLL_CLOCK_H
 
 #include "rant.h"
 
