@@ -291,6 +291,28 @@ moderation() {
 }
 slow moderation 'moderation of 50 us shows as modes, with the setting and its cure'
 
+# Probes are 100 us apart by the stamps, so each 500th is late every 50 ms.
+# shellcheck disable=SC2317 # by slow
+rhythm() {
+	wanted "$1" || return 0
+	begin "simnic: $1"
+	reset
+	set_parameters spike_every=500 spike_ns=40000 spike_stage=2 vary_steps=7 vary_ns=300
+	start_pair '' "$C 20000"
+	finish e
+	finish_reflector
+	expect_status e 0
+	expect "$(grep -Ec '^Spikes come every 50[.]000 ms \(p < 1e-[0-9]+\), [0-9]+ of [0-9]+ in phase' "$work/e.out")" -eq $((1 + self)) \
+		'lines with the period in the report of the emitter'
+	set_parameters spike_every=0
+	start_pair '' "$C 20000"
+	finish e
+	finish_reflector
+	expect "$(grep -c '^Spikes come every' "$work/e.out")" -eq "$self" 'lines with a period where there is none'
+	verdict
+}
+slow rhythm 'a spike every 50 ms is found with its period'
+
 # ---- The lab itself -------------------------------------------------------------------------------------------------------------------
 
 run_time_change() {
