@@ -536,7 +536,8 @@ static enum status conclude(struct run *r)
 	if (!poll_clock_agrees(&r->exchange.poll_clock))
 		r->exchange.result.poll_gaps = (struct poll_gaps){ 0 };
 	run_buffers_finish(&r->run_buffers, &r->exchange); /* in place: no thread copies the histogram any more */
-	confidence_find(&r->exchange.result.confidence, &r->outputs.reported.confidence, &r->options.until_known);
+	confidence_find(&r->exchange.result.confidence, &r->outputs.reported.confidence, r->exchange.result.histogram,
+			&r->options.until_known);
 	steadiness_find(&r->exchange.result.level_changes, &r->outputs.reported.levels);
 	steadiness_explain(&r->exchange.result.level_changes, &r->changes, &r->clocks, r->outputs.reported.second.start_ns);
 	judge_rhythm(r);

@@ -379,7 +379,7 @@ static void find_remote(struct outcome *o, const struct tree *statistics)
 /* Only of a single file: blocks of several runs are not kept. */
 static int read_confidence(struct outcome *o, const struct tree *root, const struct read_file *file)
 {
-	const struct tree *t = tree_member(root, "confidence"), *errors = tree_member(t, "errors_e12");
+	const struct tree *t = tree_member(root, "confidence"), *effective = tree_member(t, "effective_samples");
 	struct confidence c = { .width = -1 };
 	int64_t blocks, block_s;
 
@@ -388,11 +388,11 @@ static int read_confidence(struct outcome *o, const struct tree *root, const str
 		return 0;
 	if (!tree_integer(tree_member(t, "blocks"), &blocks) || blocks < CONFIDENCE_BLOCKS_LEAST || blocks > UINT16_MAX ||
 	    !tree_integer(tree_member(t, "block_s"), &block_s) || block_s < 1 || block_s > UINT32_MAX ||
-	    tree_length(errors) != CONFIDENCE_PERCENTILES)
+	    tree_length(effective) != CONFIDENCE_PERCENTILES)
 		return run_refuse(file->path, "confidence", "has values that are not valid");
 	for (unsigned i = 0; i < CONFIDENCE_PERCENTILES; i++)
-		if (!tree_integer(tree_item(errors, i), &c.error[i]) || c.error[i] < 0 || c.error[i] > CONFIDENCE_UNIT)
-			return run_refuse(file->path, "confidence.errors_e12", "has values that are not valid");
+		if (!tree_integer(tree_item(effective, i), &c.effective[i]) || c.effective[i] < 0 || c.effective[i] > INT64_C(1) << 52)
+			return run_refuse(file->path, "confidence.effective_samples", "has values that are not valid");
 	c.blocks = (unsigned)blocks;
 	c.block_s = (unsigned)block_s;
 	o->result.confidence = c;

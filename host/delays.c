@@ -87,7 +87,7 @@ static void add_idle_states(struct delays *to, int cpu)
 		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/cpuidle/state%d/name", cpu, state);
 		file_read(path, name, sizeof(name));
 		name[strcspn(name, "\n")] = '\0';
-		snprintf(one->name, sizeof(one->name), "idle state %s, %" PRId64 " us exit latency", name, us);
+		snprintf(one->name, sizeof(one->name), "idle state %.16s, %" PRId64 " us exit latency", name, us);
 		snprintf(one->cure, sizeof(one->cure), "run as root without --no-cpu-dma-latency");
 	}
 }

@@ -7,13 +7,12 @@
 
 #define CONFIDENCE_PERCENTILES 8 /* those of label_percentiles[], in its order */
 #define CONFIDENCE_BLOCKS_LEAST 30
-#define CONFIDENCE_UNIT 1000000000000 /* 10^12 */
 
 struct confidence {
 	unsigned blocks; /* below CONFIDENCE_BLOCKS_LEAST: nothing is known by blocks */
 	unsigned block_s; /* seconds in each */
-	/* Standard error of the share of samples at or below each percentile, in parts of CONFIDENCE_UNIT. */
-	int64_t error[CONFIDENCE_PERCENTILES];
+	/* Number of independent samples that would know the share at or below each percentile as well. */
+	int64_t effective[CONFIDENCE_PERCENTILES];
 	double width; /* of the percentile of --until-known, see confidence_width(); below 0: not known */
 };
 

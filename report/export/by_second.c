@@ -108,7 +108,6 @@ void by_second_cut_off(struct by_second *b)
 
 void by_second_close(struct by_second *b)
 {
-	confidence_close(&b->confidence);
 	log_file_discard(&b->json);
 	log_file_discard(&b->lines_file);
 	log_file_discard(&b->hlog_file);

@@ -37,7 +37,7 @@ static void put_level_changes(struct json *j, const struct level_changes *c)
 	json_end(j);
 }
 
-/* The errors are of the percentiles of the latency, in their order. */
+/* The numbers are of the percentiles of the latency, in their order. */
 static void put_confidence(struct json *j, const struct confidence *c)
 {
 	if (!confidence_is_by_blocks(c)) {
@@ -47,9 +47,9 @@ static void put_confidence(struct json *j, const struct confidence *c)
 	json_object(j, "confidence");
 	json_count(j, "blocks", c->blocks);
 	json_count(j, "block_s", c->block_s);
-	json_array(j, "errors_e12");
+	json_array(j, "effective_samples");
 	for (int i = 0; i < CONFIDENCE_PERCENTILES; i++)
-		json_integer(j, NULL, c->error[i]);
+		json_integer(j, NULL, c->effective[i]);
 	json_end(j);
 	json_end(j);
 }

@@ -7,203 +7,324 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-_Static_assert(CONFIDENCE_PERCENTILES == LABEL_PERCENTILES, "an error for each percentile");
+_Static_assert(CONFIDENCE_PERCENTILES == LABEL_PERCENTILES, "a number for each percentile");
 
-#define RANK_UNIT 1000000000 /* of the shares at which a percentile is looked up */
-
-/* Quantile 0.975 of Student's distribution, within 0.1 % from 29 degrees of freedom on (Abramowitz and Stegun 26.7.5). */
-static double student(unsigned blocks)
-{
-	return 1.96 + 2.46 / (double)(blocks - 1);
-}
+#define TAIL 0.025
+#define CONFIDENCE_NORMAL 1.959964 /* 97.5 % quantile of the normal distribution */
+#define LARGE_DEVIATION 1000 /* above it the normal distribution replaces the binomial */
+#define LEAST_WIDENING 0.5 /* of the variance; the estimate for independent samples differs that much by chance */
+#define CORRELATION_MOST 0.95
+#define CORRELATION_LEAST (-0.5)
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
-static size_t bucket_of(int64_t value_ns)
+/* The points are close together in the upper tail, where percentiles are. */
+static double share_below(unsigned target)
 {
-	const int shift = 56 - __builtin_clzll((uint64_t)value_ns | 128);
-	const size_t bucket = (size_t)shift * 128 + (size_t)(value_ns >> shift);
+	const unsigned even = CONFIDENCE_TARGETS * 7 / 16;
 
-	return bucket < CONFIDENCE_BUCKETS ? bucket : CONFIDENCE_BUCKETS - 1;
+	return target < even ? 0.9 * (target + 1) / even : 1 - 0.1 * pow(0.75, target - even + 1);
 }
 
-/* Smallest value of the bucket. */
-static double start_of(size_t bucket)
-{
-	const size_t shift = bucket < 256 ? 0 : bucket / 128 - 1;
+struct builder {
+	struct confidence_block *to;
+	unsigned target;
+	uint64_t need; /* samples below the next point */
+	bool has_held;
+	struct confidence_point held; /* the value before the current value */
+};
 
-	return (double)(bucket - shift * 128) * (double)(1ULL << shift);
+static void set_need(struct builder *b)
+{
+	const uint64_t all = b->to->count;
+
+	b->need = b->target < CONFIDENCE_TARGETS ? (uint64_t)ceil((double)all * share_below(b->target)) : all;
+	b->need = b->need > all ? all : b->need;
 }
 
-static void halve(struct confidence_blocks *b)
+static struct builder begin(struct confidence_block *to, uint64_t count, unsigned seconds)
 {
-	for (unsigned i = 0; i < b->blocks / 2; i++) {
-		for (size_t k = 0; k < CONFIDENCE_BUCKETS; k++)
-			b->count[i][k] = b->count[2 * i][k] + b->count[2 * i + 1][k];
-		b->samples[i] = b->samples[2 * i] + b->samples[2 * i + 1];
-	}
-	b->blocks /= 2;
-	memset(b->count[b->blocks], 0, (CONFIDENCE_BLOCKS - b->blocks) * sizeof(*b->count));
-	memset(b->samples + b->blocks, 0, (CONFIDENCE_BLOCKS - b->blocks) * sizeof(*b->samples));
-	b->seconds_each *= 2;
+	struct builder b = { .to = to };
+
+	to->count = count;
+	to->seconds = seconds;
+	to->points = 0;
+	set_need(&b);
+	return b;
 }
 
-/* The sum has complete blocks only. */
-static void end_block(struct confidence_blocks *b)
+/* Values ascend. Both ends of a gap between two values are kept, so that no sample is counted within it. */
+static void put(struct builder *b, int64_t value_ns, uint64_t below)
 {
-	for (size_t k = 0; k < CONFIDENCE_BUCKETS; k++)
-		b->count[CONFIDENCE_BLOCKS][k] += b->count[b->blocks][k];
-	b->samples[CONFIDENCE_BLOCKS] += b->samples[b->blocks];
-	b->seconds = 0;
-	if (++b->blocks == CONFIDENCE_BLOCKS)
-		halve(b);
-}
+	struct confidence_block *to = b->to;
+	const struct confidence_point point = { value_ns, below };
 
-void confidence_add(struct confidence_blocks *b, const int64_t *value_ns, size_t n)
-{
-	if (!b->count && !b->failed) {
-		b->count = calloc(CONFIDENCE_BLOCKS + 1, sizeof(*b->count));
-		b->failed = !b->count;
-		b->seconds_each = 1;
-	}
-	if (b->failed)
+	if (to->points && below < b->need) {
+		b->held = point;
+		b->has_held = true;
 		return;
+	}
+	if (b->has_held)
+		to->point[to->points++] = b->held;
+	to->point[to->points++] = point;
+	b->has_held = false;
+	while (b->target < CONFIDENCE_TARGETS && below >= b->need) {
+		b->target++;
+		set_need(b);
+	}
+}
+
+static double count_below(const struct confidence_block *b, int64_t value_ns)
+{
+	const struct confidence_point *point = b->point;
+	unsigned low = 0, high = b->points - 1;
+
+	if (value_ns < point[0].value_ns)
+		return 0;
+	if (value_ns >= point[high].value_ns)
+		return (double)b->count;
+	while (high - low > 1) {
+		const unsigned middle = (low + high) / 2;
+
+		if (point[middle].value_ns <= value_ns)
+			low = middle;
+		else
+			high = middle;
+	}
+	return (double)point[low].below + (double)(point[high].below - point[low].below) *
+						  (double)(value_ns - point[low].value_ns) /
+						  (double)(point[high].value_ns - point[low].value_ns);
+}
+
+static void merge(struct confidence_block *to, const struct confidence_block *a, const struct confidence_block *b)
+{
+	struct confidence_block sum;
+	struct builder builder = begin(&sum, a->count + b->count, a->seconds + b->seconds);
+	unsigned i = 0, k = 0;
+
+	while (i < a->points || k < b->points) {
+		const bool by_a = k == b->points || (i < a->points && a->point[i].value_ns <= b->point[k].value_ns);
+		const int64_t value_ns = by_a ? a->point[i].value_ns : b->point[k].value_ns;
+
+		while (i < a->points && a->point[i].value_ns == value_ns)
+			i++;
+		while (k < b->points && b->point[k].value_ns == value_ns)
+			k++;
+		put(&builder, value_ns, (uint64_t)llround(count_below(a, value_ns) + count_below(b, value_ns)));
+	}
+	*to = sum;
+}
+
+static void halve(struct confidence_blocks *p)
+{
+	for (unsigned i = 0; i < CONFIDENCE_BLOCKS / 2; i++)
+		merge(&p->block[i], &p->block[2 * i], &p->block[2 * i + 1]);
+	p->blocks = CONFIDENCE_BLOCKS / 2;
+	p->seconds_each *= 2;
+}
+
+static void make(struct confidence_block *to, const int64_t *value_ns, size_t n)
+{
+	struct builder b = begin(to, n, 1);
+
+	put(&b, value_ns[0] - 1, 0);
 	for (size_t i = 0; i < n; i++)
-		b->count[b->blocks][bucket_of(value_ns[i])]++;
-	b->samples[b->blocks] += n;
-	if (++b->seconds == b->seconds_each)
-		end_block(b);
+		if (i + 1 == n || value_ns[i + 1] != value_ns[i])
+			put(&b, value_ns[i], i + 1);
 }
 
-void confidence_close(struct confidence_blocks *b)
+void confidence_add(struct confidence_blocks *p, const int64_t *value_ns, size_t n)
 {
-	free(b->count);
-	*b = (struct confidence_blocks){ .failed = b->failed };
-}
+	struct confidence_block one, *last;
 
-/* The bucket in which the share `share` of all samples is reached; *part: how much of that bucket belongs to it. */
-static size_t find_bucket(const struct confidence_blocks *b, double share, double *part)
-{
-	const uint64_t *sum = b->count[CONFIDENCE_BLOCKS];
-	const double wanted = share * (double)b->samples[CONFIDENCE_BLOCKS];
-	double below = 0;
-
-	for (size_t k = 0; k < CONFIDENCE_BUCKETS; k++) {
-		if (sum[k] && below + (double)sum[k] >= wanted) {
-			*part = (wanted - below) / (double)sum[k];
-			return k;
-		}
-		below += (double)sum[k];
+	if (!n)
+		return;
+	make(&one, value_ns, n);
+	p->seconds_each += !p->seconds_each;
+	last = p->blocks ? &p->block[p->blocks - 1] : NULL;
+	if (last && last->seconds < p->seconds_each) {
+		merge(last, last, &one);
+		return;
 	}
-	*part = 1;
-	return CONFIDENCE_BUCKETS - 1;
+	if (p->blocks == CONFIDENCE_BLOCKS)
+		halve(p);
+	p->block[p->blocks++] = one;
 }
 
-/* What the samples of a block at or below the percentile are above their share. */
-static double excess_of(const struct confidence_blocks *b, unsigned block, size_t bucket, double part, double share)
-{
-	uint64_t below = 0;
+/* ---- Effective number of samples --------------------------------------------------------------------------------- */
 
-	for (size_t k = 0; k < bucket; k++)
-		below += b->count[block][k];
-	return (double)below + part * (double)b->count[block][bucket] - share * (double)b->samples[block];
+static double student(double degrees)
+{
+	const double f = degrees, z = CONFIDENCE_NORMAL, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
+
+	return z + (z3 + z) / (4 * f) + (5 * z5 + 16 * z3 + 3 * z) / (96 * f * f) +
+	       (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * f * f * f);
 }
 
-#define SIGNIFICANT 1.645 /* one-sided 5 % of the normal distribution */
-#define ABOVE_EACH 5 /* samples above a percentile in each block: with fewer the blocks do not show their scatter */
-
-/* The products of neighbours count where blocks are correlated beyond chance. In the tail the error is not below that of
- * the binomial distribution: few blocks with a sample there may agree by chance. */
-static double error_at(const struct confidence_blocks *b, double share)
+/* Share of all samples above the value. */
+static double share_above(const struct confidence_blocks *p, int64_t value_ns, double *count)
 {
-	const double n = (double)b->samples[CONFIDENCE_BLOCKS], blocks = b->blocks;
-	double part, squares = 0, products = 0, before = 0;
-	const size_t bucket = find_bucket(b, share, &part);
+	double above = 0;
 
-	for (unsigned i = 0; i < b->blocks; i++) {
-		const double excess = excess_of(b, i, bucket, part, share);
-
-		squares += excess * excess;
-		products += excess * before;
-		before = excess;
+	*count = 0;
+	for (unsigned i = 0; i < p->blocks; i++) {
+		above += (double)p->block[i].count - count_below(&p->block[i], value_ns);
+		*count += (double)p->block[i].count;
 	}
-
-	if (products < squares * SIGNIFICANT / sqrt(blocks))
-		products = 0;
-
-	const double clustered = (squares + 2 * products) * blocks / (blocks - 1) / (n * n);
-	const double independent = share * (1 - share) / n;
-	const bool is_tail = (1 - share) * n < ABOVE_EACH * blocks;
-
-	return sqrt(is_tail && clustered < independent ? independent : clustered);
+	return above / *count;
 }
 
-static bool has_blocks(const struct confidence_blocks *b)
+/* Number of independent samples with which the share above the value would be known as well as it is. Neighbouring
+ * blocks are correlated as in an AR(1) process. */
+static double effective_count(const struct confidence_blocks *p, int64_t value_ns)
 {
-	return b->blocks >= CONFIDENCE_BLOCKS_LEAST && b->samples[CONFIDENCE_BLOCKS];
+	double count, share = share_above(p, value_ns, &count), squares = 0, products = 0, before = 0;
+	double rho, variance, blocks, t, widening, all_above = 0, pairs = 0;
+	const double n = p->blocks;
+
+	/* No sample is above the largest; how often it occurs still varies. */
+	if (share <= 0)
+		share = share_above(p, --value_ns, &count);
+	for (unsigned i = 0; i < p->blocks; i++) {
+		const struct confidence_block *one = &p->block[i];
+		const double above = (double)one->count - count_below(one, value_ns);
+		const double off = above - (double)one->count * share;
+
+		all_above += above;
+		pairs += above * (above - 1);
+		squares += off * off;
+		products += off * before;
+		before = off;
+	}
+	if (squares <= 0 || share >= 1)
+		return count;
+	/* The residuals of a fitted mean look less correlated than the blocks are (Kendall 1954). */
+	rho = products / squares;
+	rho += (1 + 4 * rho) / n;
+	rho = rho < CORRELATION_LEAST ? CORRELATION_LEAST : rho > CORRELATION_MOST ? CORRELATION_MOST : rho;
+	variance = squares * n / (n - 1) * (1 + rho) / (1 - rho);
+	blocks = n * (1 - rho) / (1 + rho);
+	/* If the samples above are those of a few bursts, the variance is known from these bursts only. */
+	if (pairs > 0 && all_above * all_above / pairs < blocks)
+		blocks = all_above * all_above / pairs;
+	blocks = blocks > n ? n : blocks < 2 ? 2 : blocks;
+	t = student(blocks - 1) / CONFIDENCE_NORMAL;
+	widening = variance / (count * share * (1 - share)) * t * t;
+	return count / (widening > LEAST_WIDENING ? widening : LEAST_WIDENING);
 }
 
-void confidence_find(struct confidence *to, const struct confidence_blocks *b, const struct known_goal *goal)
+/* From the binomial distribution of the number of n samples that are above the percentile: it is below *least, and above
+ * *most, with a probability of 2.5 % at most each. */
+static void find_ends(double n, double share, double *least, double *most)
+{
+	const double mean = n * share, deviation = sqrt(mean * (1 - share));
+	double k = floor(mean - 10 * deviation - 10), odds = share / (1 - share), mass, sum = 0;
+
+	if (deviation > LARGE_DEVIATION) {
+		*least = floor(mean - CONFIDENCE_NORMAL * deviation);
+		*most = ceil(mean + CONFIDENCE_NORMAL * deviation);
+		return;
+	}
+	k = k < 0 ? 0 : k;
+	mass = exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(share) + (n - k) * log1p(-share));
+	*least = -1;
+	for (; k < n; k++) {
+		sum += mass;
+		if (*least < 0 && sum > TAIL)
+			*least = k;
+		if (sum >= 1 - TAIL)
+			break;
+		mass *= (n - k) / (k + 1) * odds;
+	}
+	*least = *least < 0 ? k : *least;
+	*most = k;
+}
+
+/* ---- The interval ------------------------------------------------------------------------------------------------ */
+
+/* Shares of the samples at or below the ends of the interval, by n independent samples; below 0 or above 1: not known. */
+static void find_shares(double n, double above, double *low, double *high)
+{
+	double least, most;
+
+	n = n < 1 ? 1 : n;
+	find_ends(n, above, &least, &most);
+	*low = most < n ? (n - most) / n : -1;
+	*high = least >= 1 ? (n - (least - 1)) / n : 2;
+}
+
+struct confidence_interval confidence_interval(const struct histogram *h, const struct confidence *c, unsigned index)
+{
+	const struct label_percentile *p = &label_percentiles[index];
+	const double all = (double)h->count, above = (double)(p->denominator - p->numerator) / (double)p->denominator;
+	double low, high;
+
+	find_shares(confidence_is_by_blocks(c) ? (double)c->effective[index] : all, above, &low, &high);
+
+	const double last = ceil(all * high - 1e-6);
+
+	return (struct confidence_interval){
+		.low_ns = low < 0 ? h->min_ns :
+			  histogram_percentile(h, (uint64_t)floor(all * low + 1e-6), h->count).value_ns,
+		.high_ns = high > 1 ? -1 : histogram_percentile(h, last < all ? (uint64_t)last : h->count, h->count).value_ns,
+	};
+}
+
+void confidence_find(struct confidence *to, const struct confidence_blocks *b, const struct histogram *h,
+		     const struct known_goal *goal)
 {
 	*to = (struct confidence){ .width = -1 };
 	if (!confidence_width(b, goal, &to->width))
 		to->width = -1;
-	if (!has_blocks(b))
+	if (b->blocks < CONFIDENCE_BLOCKS_LEAST || !h->count)
 		return;
 	to->blocks = b->blocks;
 	to->block_s = b->seconds_each;
 	for (int i = 0; i < LABEL_PERCENTILES; i++) {
 		const struct label_percentile *p = &label_percentiles[i];
+		const int64_t value_ns = histogram_percentile(h, p->numerator, p->denominator).value_ns;
 
-		to->error[i] = (int64_t)llround(error_at(b, (double)p->numerator / (double)p->denominator) *
-						CONFIDENCE_UNIT);
+		to->effective[i] = (int64_t)floor(effective_count(b, value_ns));
 	}
+}
+
+/* Smallest value with this share of all samples of the blocks at or below it. */
+static int64_t value_at(const struct confidence_blocks *b, double share)
+{
+	int64_t low = 0, high = 0;
+	double count;
+
+	for (unsigned i = 0; i < b->blocks; i++)
+		if (b->block[i].point[b->block[i].points - 1].value_ns > high)
+			high = b->block[i].point[b->block[i].points - 1].value_ns;
+	while (low < high) {
+		const int64_t middle = low + (high - low) / 2;
+
+		if (1 - share_above(b, middle, &count) >= share)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
 }
 
 bool confidence_width(const struct confidence_blocks *b, const struct known_goal *goal, double *width)
 {
-	double part;
+	double low, high;
 
-	if (!goal->denominator || !has_blocks(b))
+	if (!goal->denominator || b->blocks < CONFIDENCE_BLOCKS_LEAST)
 		return false;
 
-	const double share = (double)goal->numerator / (double)goal->denominator;
-	const double reach = student(b->blocks) * error_at(b, share);
+	const double above = (double)(goal->denominator - goal->numerator) / (double)goal->denominator;
+	const int64_t value_ns = value_at(b, 1 - above);
 
-	if (share + reach >= 1)
+	find_shares(floor(effective_count(b, value_ns)), above, &low, &high);
+	if (low < 0 || high > 1 || value_ns <= 0)
 		return false;
-
-	const double low = start_of(find_bucket(b, share > reach ? share - reach : 0, &part));
-	const double high = start_of(find_bucket(b, share + reach, &part) + 1);
-	const double value = start_of(find_bucket(b, share, &part));
-
-	*width = value > 0 ? (high - low) / 2 / value : 1;
+	*width = (double)(value_at(b, high) - value_at(b, low)) / 2 / (double)value_ns;
 	return true;
-}
-
-/* ---- The interval ------------------------------------------------------------------------------------------------ */
-
-struct confidence_interval confidence_interval(const struct histogram *h, const struct confidence *c, unsigned index)
-{
-	const struct label_percentile *p = &label_percentiles[index];
-	const double share = (double)p->numerator / (double)p->denominator, n = (double)h->count;
-	double reach = 1.96 * sqrt(share * (1 - share) / n);
-
-	if (confidence_is_by_blocks(c)) {
-		const double by_blocks = student(c->blocks) * (double)c->error[index] / CONFIDENCE_UNIT;
-
-		reach = by_blocks;
-	}
-
-	const double low = share > reach ? floor((share - reach) * RANK_UNIT) : 0, high = ceil((share + reach) * RANK_UNIT);
-
-	return (struct confidence_interval){
-		.low_ns = histogram_percentile(h, low > 0 ? (uint64_t)low : 0, RANK_UNIT).value_ns,
-		.high_ns = high < RANK_UNIT ? histogram_percentile(h, (uint64_t)high, RANK_UNIT).value_ns : -1,
-	};
 }
 
 /* ---- Text -------------------------------------------------------------------------------------------------------- */

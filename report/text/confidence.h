@@ -2,11 +2,10 @@
 /*
  * 95 % intervals of percentiles. For report/ and analyse/ only.
  *
- * Samples of the same time are alike, so an interval that counts each sample by itself is too narrow. Here the run is
- * divided into blocks of whole seconds; the scatter of the share of samples below a percentile from block to block gives
- * the standard error of that share (the ratio estimator of cluster samples), and the percentiles at both ends of that
- * error are the interval of the percentile (Woodruff 1952). A correlation between neighbouring blocks is added. Without
- * blocks the error is that of the binomial distribution, which is right for independent samples only.
+ * The share of samples above a percentile differs from block to block of the run. Its variance, with the correlation of
+ * neighbouring blocks, gives an effective number of samples: that many independent samples would know the share as well.
+ * The ranks of the interval are those of the binomial distribution with that number (Woodruff 1952; Korn and Graubard
+ * 1998). Without blocks all samples count as independent, which makes the interval of most latencies too narrow.
  */
 #ifndef REPORT_TEXT_CONFIDENCE_H
 #define REPORT_TEXT_CONFIDENCE_H
@@ -20,27 +19,36 @@
 
 struct report;
 
-#define CONFIDENCE_BLOCKS 64 /* at most; then pairs become one, so from then on there are at least half as many */
-/* Buckets of a block: 1 ns wide below 256 ns, above it 1/128 of a power of two, to 2^39 ns. */
-#define CONFIDENCE_BUCKETS 4096
+#define CONFIDENCE_BLOCKS 128 /* even; a full table is merged by two */
+#define CONFIDENCE_TARGETS 64 /* shares of a block whose values are kept */
+#define CONFIDENCE_POINTS (2 * CONFIDENCE_TARGETS + 3)
+
+/* Distribution of the samples of a block: exact at its points, linear between them. */
+struct confidence_block {
+	uint64_t count;
+	unsigned seconds;
+	unsigned points;
+	struct confidence_point {
+		int64_t value_ns;
+		uint64_t below; /* number of samples at or below value_ns */
+	} point[CONFIDENCE_POINTS];
+};
 
 /* All zeros to begin with. */
 struct confidence_blocks {
-	uint64_t (*count)[CONFIDENCE_BUCKETS]; /* CONFIDENCE_BLOCKS + 1, the last is the sum; NULL: nothing was added yet */
-	uint64_t samples[CONFIDENCE_BLOCKS + 1];
-	unsigned blocks; /* complete ones */
-	unsigned seconds_each, seconds; /* seconds of a block, and of the incomplete block after the last complete one */
-	bool failed; /* no memory: nothing is known */
+	struct confidence_block block[CONFIDENCE_BLOCKS];
+	unsigned blocks, seconds_each; /* seconds_each 0: nothing was added */
 };
 
-/* Adds the samples of the next second, in any order. Not hot: another thread than the loop. */
+/* Adds the samples of the next second, in ascending order. Another thread than the loop. */
 void confidence_add(struct confidence_blocks *b, const int64_t *value_ns, size_t n);
 
-/* The errors at the percentiles of all samples of complete blocks; and the width of the goal, if it has a percentile. */
-void confidence_find(struct confidence *to, const struct confidence_blocks *b, const struct known_goal *goal);
+/* The effective numbers of samples at the percentiles of h, which has the samples of b; and the width of the goal. */
+void confidence_find(struct confidence *to, const struct confidence_blocks *b, const struct histogram *h,
+		     const struct known_goal *goal);
 
-/* Half of the width of the 95 % interval of the percentile of the goal, as a share of its value, by the blocks alone
- * (their buckets are 0.8 % wide). False: no goal, fewer than CONFIDENCE_BLOCKS_LEAST blocks, or no upper end. */
+/* Half of the width of the 95 % interval of the percentile of the goal, as a share of its value, by the blocks alone.
+ * False: no goal, fewer than CONFIDENCE_BLOCKS_LEAST blocks, or too few samples for one of the ends. */
 bool confidence_width(const struct confidence_blocks *b, const struct known_goal *goal, double *width);
 
 static inline bool confidence_is_reached(const struct known_goal *goal, double width)
@@ -48,10 +56,8 @@ static inline bool confidence_is_reached(const struct known_goal *goal, double w
 	return width * 1e9 <= (double)goal->width_ppb;
 }
 
-void confidence_close(struct confidence_blocks *b);
-
 struct confidence_interval {
-	int64_t low_ns;
+	int64_t low_ns; /* the minimum, if too few samples are below the percentile */
 	int64_t high_ns; /* -1: not known, since too few samples are above the percentile */
 };
 

@@ -1,235 +1,286 @@
 /* build: wraps= sources=histogram.c,report/text/label.c,@result libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Intervals of percentiles: how often they contain the true percentile, in simulated runs of known distributions. */
+/* Intervals of percentiles: how often they contain the true percentile. Fixed seeds. */
 #include "report/text/confidence.c"
 
 #include "util.h"
 
-#define TRIALS 1000
-#define BLOCKS 32
-#define EACH 200 /* samples of a block */
-#define SIGMA 0.5 /* of the logarithm of the latency */
-#define MEDIAN_NS 10000
+#include <stdlib.h>
 
-static uint64_t state_of_random;
-static struct histogram histogram;
-static struct confidence_blocks blocks;
-static void *memory;
-static const struct known_goal goal = { .text = "p50:1%", .numerator = 50, .denominator = 100, .width_ppb = 10000000 };
+#define TRIALS 1000
+#define LEVEL_NS 2000.0
+#define SPREAD_NS 330.0
+#define NARROW_NS 6.0 /* as stamps of a NIC on a quiet path: all within 2 % of the level */
+#define LIMIT_NS 4000
 
 static double uniform(void)
 {
-	return ((double)(random_next(&state_of_random) >> 11) + 0.5) / 9007199254740992.0;
+	return ((double)(util_random() >> 11) + 0.5) / 9007199254740992.0;
 }
 
-/* The polar method of Marsaglia, which makes two at once. */
+/* Two by one draw (Box and Muller). */
 static double normal(void)
 {
-	static double other;
-	static bool has_other;
-	double x, y, square;
+	static bool has_second;
+	static double second;
+	double radius, angle;
 
-	has_other = !has_other;
-	if (!has_other)
-		return other;
-	do {
-		x = 2 * uniform() - 1;
-		y = 2 * uniform() - 1;
-		square = x * x + y * y;
-	} while (square >= 1);
-
-	const double factor = sqrt(-2 * log(square) / square);
-
-	other = y * factor;
-	return x * factor;
+	has_second = !has_second;
+	if (!has_second)
+		return second;
+	radius = sqrt(-2 * log(uniform()));
+	angle = 2 * M_PI * uniform();
+	second = radius * sin(angle);
+	return radius * cos(angle);
 }
 
-static int set_up(void **state)
-{
-	const size_t bytes = histogram_layout(&histogram, 200 * NS_PER_US, 1, HISTOGRAM_OVERFLOW_STORE);
+/* Seconds with `samples` each. rho: correlation of a sample with the next; by_second: of a second's level with the
+ * next. level_share: share of the variance that the level has. */
+struct pattern {
+	const char *name;
+	unsigned blocks, samples;
+	double rho, by_second, level_share;
+	double spread_ns;
+};
 
-	(void)state;
+static struct histogram h;
+static void *memory;
+static const struct known_goal goal = { .text = "p50:1%", .numerator = 50, .denominator = 100, .width_ppb = 10000000 };
+
+static void clear(void)
+{
+	const size_t bytes = histogram_layout(&h, LIMIT_NS, 1, 0);
+
+	h.log_buckets = 1; /* no value is that large, and reading such buckets takes time */
 	memory = memory ? memory : malloc(bytes);
+	assert_non_null(memory);
 	memset(memory, 0, bytes);
-	histogram_assign(&histogram, memory);
-	if (blocks.count) {
-		uint64_t(*count)[CONFIDENCE_BUCKETS] = blocks.count;
-
-		memset(count, 0, (CONFIDENCE_BLOCKS + 1) * sizeof(*count));
-		blocks = (struct confidence_blocks){ .count = count, .seconds_each = 1 };
-	}
-	return 0;
+	histogram_assign(&h, memory);
 }
 
-static int tear_down(void **state)
+static int free_memory(void **state)
 {
 	(void)state;
-	confidence_close(&blocks);
 	free(memory);
 	memory = NULL;
 	return 0;
 }
 
-/* Samples of `count` blocks: each is correlated with the one before by `along`, and all of a block have a part in common
- * whose deviation is `shared`. */
-static void run(unsigned count, double along, double shared)
+static void draw_run(struct confidence_blocks *p, const struct pattern *s)
 {
-	int64_t value[EACH];
-	double x = normal();
+	int64_t drawn[2000];
+	double level = normal(), value = normal();
 
-	set_up(NULL);
-	for (unsigned i = 0; i < count; i++) {
-		const double common = shared * normal();
-
-		for (unsigned k = 0; k < EACH; k++) {
-			x = along * x + sqrt(1 - along * along) * normal();
-			value[k] = (int64_t)(MEDIAN_NS * exp(SIGMA * x + common));
-			histogram_add(&histogram, value[k], k);
+	clear();
+	p->blocks = p->seconds_each = 0;
+	for (unsigned i = 0; i < s->blocks; i++) {
+		level = s->by_second * level + sqrt(1 - s->by_second * s->by_second) * normal();
+		for (unsigned k = 0; k < s->samples; k++) {
+			value = s->rho * value + sqrt(1 - s->rho * s->rho) * normal();
+			drawn[k] = llround(LEVEL_NS + s->spread_ns * (sqrt(s->level_share) * level +
+								      sqrt(1 - s->level_share) * value));
+			histogram_add(&h, drawn[k], 0);
 		}
-		confidence_add(&blocks, value, EACH);
+		qsort(drawn, s->samples, sizeof(*drawn), compare_ns);
+		confidence_add(p, drawn, s->samples);
 	}
-	histogram_finish(&histogram);
+	histogram_finish(&h);
 }
 
-static bool contains(const struct confidence *c, unsigned index, double true_ns)
+/* An end that is not known excludes nothing. The true value of rounded ones may be a nanosecond lower. */
+static bool contains(const struct confidence_interval *i, unsigned *open, double true_ns)
 {
-	const struct confidence_interval i = confidence_interval(&histogram, c, index);
-
-	return (double)i.low_ns <= true_ns && (i.high_ns < 0 || true_ns <= (double)i.high_ns + 1);
+	*open += i->high_ns < 0;
+	return (double)i->low_ns <= true_ns + 0.5 && (i->high_ns < 0 || (double)i->high_ns >= true_ns - 0.5);
 }
 
-/* Number of runs whose interval contains the true percentile. */
-static void cover(unsigned found[2], unsigned trials, double along, double shared, bool by_blocks)
+static void count_contained(const struct pattern *s, bool by_blocks, unsigned contained[2])
 {
-	const double sigma = sqrt(SIGMA * SIGMA + shared * shared);
-	const double p50_ns = MEDIAN_NS, p99_ns = MEDIAN_NS * exp(sigma * 2.3263478740);
+	static const double quantile[2] = { 0, 2.3263479 };
+	static const unsigned index[2] = { LABEL_P50, LABEL_P99 };
+	static struct confidence_blocks p;
+	unsigned open[2] = { 0 };
 
-	found[0] = found[1] = 0;
-	for (unsigned trial = 0; trial < trials; trial++) {
-		struct confidence c = { .blocks = BLOCKS };
+	contained[0] = contained[1] = 0;
+	for (unsigned i = 0; i < TRIALS; i++) {
+		struct confidence c = { .blocks = s->blocks };
 
-		run(BLOCKS, along, shared);
-		assert_int_equal(blocks.blocks, BLOCKS);
-		c.error[LABEL_P50] = (int64_t)(error_at(&blocks, 0.5) * CONFIDENCE_UNIT);
-		c.error[LABEL_P99] = (int64_t)(error_at(&blocks, 0.99) * CONFIDENCE_UNIT);
-		found[0] += contains(by_blocks ? &c : NULL, LABEL_P50, p50_ns);
-		found[1] += contains(by_blocks ? &c : NULL, LABEL_P99, p99_ns);
+		draw_run(&p, s);
+		for (int k = 0; k < 2; k++) {
+			const struct label_percentile *row = &label_percentiles[index[k]];
+			const int64_t value_ns = histogram_percentile(&h, row->numerator, row->denominator).value_ns;
+
+			if (by_blocks)
+				c.effective[index[k]] = (int64_t)floor(effective_count(&p, value_ns));
+
+			const struct confidence_interval found = confidence_interval(&h, by_blocks ? &c : NULL, index[k]);
+
+			contained[k] += contains(&found, &open[k], LEVEL_NS + s->spread_ns * quantile[k]);
+		}
 	}
-	print_message("# correlation %.1f, blocks %.1f, %s: p50 in %u, p99 in %u of %u\n", along, shared,
-		      by_blocks ? "by blocks" : "binomial", found[0], found[1], trials);
+	print_message("# %s, %u blocks of %u, %s: p50 %u, p99 %u of %u intervals contain the true value (%u, %u are open)\n",
+		      s->name, s->blocks, s->samples, by_blocks ? "by blocks" : "binomial", contained[0], contained[1],
+		      TRIALS, open[0], open[1]);
 }
 
-static void the_true_percentile_is_within(void **state)
+static void expect_honest(const struct pattern *s, bool by_blocks)
 {
-	static const double cases[][2] = { { 0, 0 }, { 0.9, 0 }, { 0, 0.3 } };
-	unsigned found[2];
+	unsigned contained[2];
+
+	count_contained(s, by_blocks, contained);
+	for (int k = 0; k < 2; k++)
+		assert_in_range(contained[k], 930, 970);
+}
+
+static void independent_samples(void **state)
+{
+	(void)state;
+	util_random_state = 1;
+	expect_honest(&(struct pattern){ "independent", 30, 100, 0, 0, 0, SPREAD_NS }, true);
+	expect_honest(&(struct pattern){ "independent", 50, 50, 0, 0, 0, SPREAD_NS }, true);
+}
+
+static void samples_of_one_binomial(void **state)
+{
+	(void)state;
+	util_random_state = 2;
+	expect_honest(&(struct pattern){ "independent", 4, 1000, 0, 0, 0, SPREAD_NS }, false);
+}
+
+static void correlated_samples(void **state)
+{
+	(void)state;
+	util_random_state = 3;
+	expect_honest(&(struct pattern){ "AR(0.9) of samples", 30, 100, 0.9, 0, 0, SPREAD_NS }, true);
+	expect_honest(&(struct pattern){ "AR(0.5) of seconds", 60, 60, 0, 0.5, 0.3, SPREAD_NS }, true);
+}
+
+/* Rounding to nanoseconds makes the interval somewhat wider than it has to be, and never narrower. */
+static void narrow_distributions(void **state)
+{
+	unsigned contained[2];
 
 	(void)state;
-	state_of_random = 37;
-	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		cover(found, TRIALS, cases[i][0], cases[i][1], true);
-		assert_in_range(found[0], 930, 970);
-		/* p99 of correlated samples has few independent ones above it. */
-		assert_in_range(found[1], i ? 910 : 930, 975);
-	}
+	util_random_state = 7;
+	count_contained(&(struct pattern){ "narrow", 30, 100, 0.9, 0, 0, NARROW_NS }, true, contained);
+	for (int k = 0; k < 2; k++)
+		assert_in_range(contained[k], 930, 1000);
 }
 
-/* Without blocks it is right for independent samples, and the report says so; others show why. */
-static void the_binomial_interval_needs_independent_samples(void **state)
+/* The limit, see docs/report.md: the median is still honest, and p99 is not, because its samples are those of a few
+ * stretches of time. */
+static void strongly_correlated_seconds(void **state)
 {
-	unsigned found[2];
+	unsigned contained[2];
 
 	(void)state;
-	state_of_random = 38;
-	cover(found, TRIALS / 4, 0, 0, false);
-	assert_in_range(found[0], 230, 245);
-	assert_in_range(found[1], 230, 247);
-	cover(found, TRIALS / 4, 0.9, 0, false);
-	assert_in_range(found[0], 0, 200);
+	util_random_state = 4;
+	count_contained(&(struct pattern){ "AR(0.9) of seconds", 70, 30, 0, 0.9, 0.5, SPREAD_NS }, true, contained);
+	assert_in_range(contained[0], 850, 970);
+	assert_in_range(contained[1], 600, 970);
 }
 
-static void long_runs_have_blocks_of_several_seconds(void **state)
+/* Binomial intervals of such samples are far too narrow, which is why blocks are used. */
+static void binomial_is_for_independent_samples(void **state)
 {
+	unsigned contained[2];
+
+	(void)state;
+	util_random_state = 5;
+	count_contained(&(struct pattern){ "AR(0.9) of samples", 10, 200, 0.9, 0, 0, SPREAD_NS }, false, contained);
+	assert_true(contained[0] < 700);
+}
+
+static void few_samples(void **state)
+{
+	struct confidence_interval found;
+
+	(void)state;
+	clear();
+	for (int i = 0; i < 40; i++)
+		histogram_add(&h, 1000 + i, 0);
+	histogram_finish(&h);
+	found = confidence_interval(&h, NULL, LABEL_P50);
+	assert_int_equal(found.low_ns, 1013); /* 14th and 27th of 40: the table of the sign test */
+	assert_int_equal(found.high_ns, 1026);
+	found = confidence_interval(&h, NULL, LABEL_P99);
+	assert_int_equal(found.high_ns, -1);
+	assert_true(found.low_ns > 1000 && found.low_ns < 1039);
+}
+
+static void the_width_of_the_goal(void **state)
+{
+	static struct confidence_blocks p;
 	struct confidence c;
-
-	(void)state;
-	state_of_random = 39;
-	run(CONFIDENCE_BLOCKS_LEAST - 1, 0, 0);
-	confidence_find(&c, &blocks, &goal);
-	assert_int_equal(c.blocks, 0);
-	assert_true(c.width < 0);
-	run(CONFIDENCE_BLOCKS * 5 + 3, 0, 0);
-	confidence_find(&c, &blocks, &goal);
-	assert_int_equal(c.block_s, 8);
-	assert_int_equal(c.blocks, 40);
-	assert_int_equal(blocks.seconds, 3);
-	assert_true(c.width > 0 && c.width < 0.02);
-	/* The sum has the complete blocks. */
-	assert_int_equal(blocks.samples[CONFIDENCE_BLOCKS], 320 * EACH);
-	uint64_t all = 0;
-
-	for (unsigned i = 0; i < blocks.blocks; i++)
-		all += blocks.samples[i];
-	assert_int_equal(all, 320 * EACH);
-}
-
-static void buckets_are_adjacent(void **state)
-{
-	(void)state;
-	for (size_t k = 1; k < CONFIDENCE_BUCKETS; k++) {
-		const int64_t start_ns = (int64_t)start_of(k);
-
-		assert_int_equal(bucket_of(start_ns), k);
-		assert_int_equal(bucket_of(start_ns - 1), k - 1);
-	}
-	assert_int_equal(bucket_of(INT64_MAX), CONFIDENCE_BUCKETS - 1);
-	assert_true(start_of(CONFIDENCE_BUCKETS - 1) > 100.0 * NS_PER_S);
-}
-
-static void the_width_shrinks_with_the_run(void **state)
-{
 	double first, last;
 
 	(void)state;
-	state_of_random = 40;
-	run(CONFIDENCE_BLOCKS_LEAST - 1, 0, 0);
-	assert_false(confidence_width(&blocks, &goal, &first));
-	run(CONFIDENCE_BLOCKS_LEAST, 0, 0);
-	assert_true(confidence_width(&blocks, &goal, &first));
-	/* 6,000 samples: 2.045 * sqrt(0.25 / 6000) of rank are 1.32 % and 1.65 % of the value; a bucket is 0.8 %. */
-	assert_true(first > 0.010 && first < 0.030);
-	/* Six are above p99.9. */
-	assert_false(confidence_width(&blocks, &(struct known_goal){ .numerator = 9999, .denominator = 10000 }, &last));
-	run(16 * CONFIDENCE_BLOCKS_LEAST, 0, 0);
-	assert_true(confidence_width(&blocks, &goal, &last));
-	assert_true(last < 0.7 * first);
+	util_random_state = 8;
+	draw_run(&p, &(struct pattern){ "independent", CONFIDENCE_BLOCKS_LEAST - 1, 100, 0, 0, 0, SPREAD_NS });
+	confidence_find(&c, &p, &h, &goal);
+	assert_int_equal(c.blocks, 0);
+	assert_true(c.width < 0);
+	draw_run(&p, &(struct pattern){ "independent", CONFIDENCE_BLOCKS_LEAST, 100, 0, 0, 0, SPREAD_NS });
+	confidence_find(&c, &p, &h, &goal);
+	assert_int_equal(c.blocks, CONFIDENCE_BLOCKS_LEAST);
+	first = c.width;
+	/* 3,000 samples: 2.045 / sqrt(4 * 3000) of the ranks, whose density is 1 / (330 * sqrt(2 pi)), are 15 of 2,000 ns. */
+	assert_true(first > 0.005 && first < 0.012);
+	/* Three are above p99.9. */
+	assert_false(confidence_width(&p, &(struct known_goal){ .numerator = 9999, .denominator = 10000 }, &last));
+	draw_run(&p, &(struct pattern){ "independent", 16 * CONFIDENCE_BLOCKS_LEAST, 100, 0, 0, 0, SPREAD_NS });
+	assert_true(confidence_width(&p, &goal, &last));
+	assert_true(last < first / 3);
 }
 
-/* With few samples the upper end is not known, and never the maximum. */
-static void too_few_samples_have_no_upper_end(void **state)
+/* The table is merged by two, and every sample stays in it. */
+static void long_runs(void **state)
 {
-	struct confidence_interval i;
+	static struct confidence_blocks p;
+	uint64_t count = 0;
 
 	(void)state;
-	state_of_random = 41;
-	run(1, 0, 0);
-	i = confidence_interval(&histogram, NULL, LABEL_P99);
-	assert_int_equal(i.high_ns, -1);
-	assert_true(i.low_ns > 0 && i.low_ns < histogram.max_ns);
-	i = confidence_interval(&histogram, NULL, LABEL_P50);
-	assert_true(i.low_ns < i.high_ns);
+	util_random_state = 6;
+	p.blocks = p.seconds_each = 0;
+	draw_run(&p, &(struct pattern){ "independent", 1000, 50, 0, 0, 0, SPREAD_NS });
+	assert_int_equal(p.seconds_each, 8);
+	assert_int_equal(p.blocks, 125);
+	for (unsigned i = 0; i < p.blocks; i++) {
+		const struct confidence_block *b = &p.block[i];
+
+		count += b->count;
+		assert_true(b->points <= CONFIDENCE_POINTS);
+		assert_int_equal(b->point[b->points - 1].below, b->count);
+		for (unsigned k = 1; k < b->points; k++)
+			assert_true(b->point[k - 1].value_ns < b->point[k].value_ns &&
+				    b->point[k - 1].below <= b->point[k].below);
+	}
+	assert_int_equal(count, 50000);
+}
+
+static void seconds_without_samples(void **state)
+{
+	static struct confidence_blocks p;
+
+	(void)state;
+	confidence_add(&p, NULL, 0);
+	assert_int_equal(p.blocks, 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_true_percentile_is_within),
-		cmocka_unit_test(the_binomial_interval_needs_independent_samples),
-		cmocka_unit_test(long_runs_have_blocks_of_several_seconds),
-		cmocka_unit_test(buckets_are_adjacent),
-		cmocka_unit_test(the_width_shrinks_with_the_run),
-		cmocka_unit_test(too_few_samples_have_no_upper_end),
+		cmocka_unit_test(independent_samples),
+		cmocka_unit_test(samples_of_one_binomial),
+		cmocka_unit_test(correlated_samples),
+		cmocka_unit_test(narrow_distributions),
+		cmocka_unit_test(strongly_correlated_seconds),
+		cmocka_unit_test(binomial_is_for_independent_samples),
+		cmocka_unit_test(few_samples),
+		cmocka_unit_test(the_width_of_the_goal),
+		cmocka_unit_test(long_runs),
+		cmocka_unit_test(seconds_without_samples),
 	};
 
-	return cmocka_run_group_tests_name("confidence", tests, NULL, tear_down);
+	return cmocka_run_group_tests_name("confidence", tests, NULL, free_memory);
 }
