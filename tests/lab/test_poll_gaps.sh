@@ -16,9 +16,9 @@ fi
 planted=50
 late_ms=30
 
-# The emitter leaves room between the probes, so that both threads poll nearly all the time.
+# start_pair COUNT PACING...: with an interval both threads poll nearly all the time; without one a probe is nearly always on its way.
 start_pair() {
-	start_both '-s -C -t 20000' "-s -C -t 20000 --interval 10ms --pacing spin --log $work/e.log --log-full --log-format csv --count $1 --json $work/e.json"
+	start_both '-s -C -t 20000' "-s -C -t 20000 ${*:2} --log $work/e.log --log-full --log-format csv --count $1 --json $work/e.json"
 }
 
 # counted CONDITION: numbers of records with it whose stage of more than half of late_ms, here and at the other host, was the
@@ -39,7 +39,7 @@ packets_are_late() {
 
 	begin "poll gaps: $planted packets that the NICs hand over late, at each host"
 	set_parameters spike_stage=4 spike_ns="${late_ms}000000" spike_every=20
-	start_pair $((20 * planted))
+	start_pair $((20 * planted)) --interval 10ms --pacing spin
 	finish e
 	stop r
 	set_parameters spike_every=0 spike_ns=0
@@ -63,14 +63,15 @@ hog='for ((i = 0; i < $1; i++)); do
 	read -r -t 0.2 _ <><(:)
 done'
 
-# thread_waits HOST CPU COLUMN: a real-time program takes the CPU of this host.
+# thread_waits HOST CPU COLUMN TIMES PACING...: a real-time program takes the CPU of this host so many times. Of the emitter it does so also
+# while no reply is awaited.
 thread_waits() {
 	local -a n
 
-	begin "poll gaps: the thread of the $1 loses its CPU $planted times"
-	start_pair 100000
+	begin "poll gaps: the thread of the $1 loses its CPU, and $planted packets wait for it"
+	start_pair 1000000 "${@:5}"
 	wait_for_packets 50
-	chrt -f 90 taskset -c "$2" bash -c "$hog" hog "$planted" $((late_ms * 1500))
+	chrt -f 90 taskset -c "$2" bash -c "$hog" hog "$4" $((late_ms * 1500))
 	stop e
 	stop r
 	read -ra n < <(counted 1)
@@ -83,5 +84,5 @@ thread_waits() {
 }
 
 packets_are_late
-thread_waits reflector 1 3
-thread_waits emitter 0 1
+thread_waits reflector 1 3 "$planted" --interval 10ms --pacing spin
+thread_waits emitter 0 1 $((3 * planted))
