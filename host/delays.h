@@ -11,7 +11,7 @@ struct nic;
 #define DELAY_LEAST_NS 5000 /* a shorter delay fits too many distances; some drivers use small numbers as a mode */
 
 struct delay {
-	char name[64]; /* "rx-usecs 50" */
+	char name[80]; /* "rx-usecs 50" */
 	int64_t value_ns;
 	char cure[96]; /* a command or a clause */
 };
