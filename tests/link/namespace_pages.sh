@@ -587,6 +587,7 @@ use_rows='
 reflect probes, until the first emitter has ended|run_reflector
 list problems of this host that would disturb a measurement|else: pages: the doctor
 run a permanent reflector under systemd; print its interim report|else: test_service.sh, and namespace_standing.sh
+end the run when p99.9 is known to 5 %|else: namespace_pair.sh
 use a NIC that timestamps PTP packets only|else: namespace_transports.sh
 measure on Ethernet without IP|else: namespace_transports.sh
 cover all paths of a fabric (ECMP), or all queues of a NIC|run_emitter --count 200
