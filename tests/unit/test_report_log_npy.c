@@ -168,7 +168,7 @@ static struct got record(const struct sample *s, uint64_t left_out)
 	if (options.log_full)
 		memcpy(g.gap_ns, at + 96, 8);
 	for (size_t i = options.log_full ? 104 : 48; i < bytes; i++)
-		assert_int_equal(at[i], options.log_full ? -1 : 0);
+		assert_int_equal((uint8_t)at[i], options.log_full ? 0xff : 0);
 	free(at);
 	return g;
 }
