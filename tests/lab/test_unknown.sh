@@ -42,9 +42,9 @@ expect_empty_columns() { # LEAST
 	local -a count
 
 	read -ra count < <(awk "$far"'
-		NR > 2 { here = ($2 == "-" || $5 == "-"); there = ($8 == "-" || $9 == "-"); said = $13 ~ /(^|,)unplaced$/
-			empty += there && (said || $13 ~ /stepped/); unplaced += there && said
-			if (said != (here || there) && $13 !~ /stepped/) bad++
+		NR > 2 { here = ($2 == "-" || $5 == "-"); there = ($8 == "-" || $9 == "-"); said = $15 ~ /(^|,)unplaced$/
+			empty += there && (said || $15 ~ /stepped/); unplaced += there && said
+			if (said != (here || there) && $15 !~ /stepped/) bad++
 			for (i = 8; i <= 9; i++) if ($i != "-" && $7 != "-" && far($i, $7)) wrong++ }
 		END { print empty + 0, bad + 0, wrong + 0, unplaced + 0 }' "$work/e.log")
 	expect "${count[0]}" -ge 20 'records of the emitter whose times of the other program have no place'
@@ -97,7 +97,7 @@ unknown_is_no_blame() {
 	expect_line r.out "^Blamed for the last $breaches of $breaches breaches:\$"
 	expect "$(grep -c 'no longer than usual\|None of these' "$work/r.out")" -eq 0 'breaches that nothing is blamed for'
 	# Steps within an exchange make T2 and T3 contradict the others: then all of the reflector is one part, with the wire.
-	expect_line e.out '^  (Response and network|.*Remote NIC-to-app, Remote app processing and Remote app-to-NIC): not known: (the |T2 and T3 contradict what is known of )'
+	expect_line e.out '^  (Response and network|.*Remote NIC-to-app, Remote app processing and Remote app-to-NIC): not known: (the |T2 and T3 contradict the relation of )'
 	expect_line e.out '^  Blame: (Response|Wire and reflector) [2-9][0-9]{5}\.[0-9]{3} us, typical '
 	expect_empty_columns 20
 	verdict
