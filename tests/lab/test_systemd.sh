@@ -161,7 +161,7 @@ begin 'systemd: a stop is a report, and no failure'
 forget
 of_systemd systemctl stop "$unit"
 expect_said '^Test is complete'
-expect_said '^  Recorded +: +2[01]$'
+expect_said '^Answered: (2[01]) of \1 requests'
 expect "$(show ActiveState) $(show Result)" = 'inactive success' 'how it ended'
 verdict
 
