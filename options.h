@@ -71,6 +71,9 @@ struct known_goal {
 /* Colour of the report; COLOR_AUTO: on a terminal, unless NO_COLOR is set. */
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
+/* Timestamps of the stages: those of the NIC alone, or the kernel's receive times beside them. */
+enum stages_detail { STAGES_NIC, STAGES_KERNEL };
+
 struct options {
 	const char *interface;
 	union address server; /* AF_UNSPEC without an address, or before resolve_server() with a name */
@@ -108,6 +111,7 @@ struct options {
 	int64_t transport; /* enum transport_kind */
 	int64_t ptp_type, ptp_domain; /* enum ptp_type; used by transports with PTP messages */
 	int64_t stamp; /* enum source; STAMP_BEST until it is resolved */
+	int64_t stages; /* enum stages_detail */
 	int64_t size_bytes; /* size of the STAMP packet in octets; 0: as long as its content */
 	int64_t dscp, priority, vlan_priority; /* -1: not given */
 	int64_t ttl;
@@ -178,6 +182,12 @@ static inline bool options_on_wire(const struct options *o)
 static inline bool options_by_nic(const struct options *o)
 {
 	return o->stamp == SOURCE_HARDWARE && !o->no_tx_stamps;
+}
+
+/* True if the kernel's time of each received packet is taken beside the NIC's timestamp. */
+static inline bool options_kernel_times(const struct options *o)
+{
+	return o->stages == STAGES_KERNEL && o->sw_timestamps && o->stamp == SOURCE_HARDWARE;
 }
 
 /* True if the complete report is printed. */

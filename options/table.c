@@ -68,6 +68,12 @@ static const struct choice carriers[] = {
 	{ 0 },
 };
 
+static const struct choice details[] = {
+	{ "nic", STAGES_NIC },
+	{ "kernel", STAGES_KERNEL },
+	{ 0 },
+};
+
 static const struct choice ptp_types[] = {
 	{ "delay-req", PTP_TYPE_DELAY_REQ },
 	{ "sync", PTP_TYPE_SYNC },
@@ -102,6 +108,8 @@ const struct option_row option_table[] = {
 	{ NULL, 'N', "no-tx-ts", NULL, FLAG(no_tx_stamps),
 	  .help = "reflector: take no transmit timestamps" },
 	{ NULL, 's', "sw-timestamps", NULL, FLAG(sw_timestamps), .help = "record the times of user space as well" },
+	{ NULL, 0, "stages", "DETAIL", CHOICE(stages), .initial = STAGES_KERNEL, .choice = details,
+	  .help = "with -s: choose the detail of the receive stages" },
 
 	{ NULL, 0, "synced", "NS", NUMBER(synced_ns), .unit = "ns", .unit_size = 1, .ns = 1, .min = 0, .max = NS_PER_S,
 	  .initial = -1, .help = "emitter: declare both NIC clocks equal within this time" },

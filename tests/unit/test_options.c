@@ -126,6 +126,8 @@ static const struct good {
 	{ { E, "--ipv6" }, { YES(ipv6) } },
 	{ { E, "--port", "319" }, { NUM(port, 319) } },
 	{ { E, "--stamp", "hardware" }, { NUM(stamp, SOURCE_HARDWARE) } },
+	{ { E, "--stages", "nic" }, { NUM(stages, STAGES_NIC) } },
+	{ { E, "--stages=kernel" }, { NUM(stages, STAGES_KERNEL) } },
 	{ { E, "--stamp", "kernel" }, { NUM(stamp, SOURCE_KERNEL) } },
 	{ { E, "--stamp=user" }, { NUM(stamp, SOURCE_USER) } },
 	{ { E, "--stamp", "user", "--stamp", "kernel" }, { NUM(stamp, SOURCE_KERNEL) } },
@@ -427,6 +429,7 @@ static void set_wanted_defaults(struct options *o)
 	o->interface = "eth0";
 	o->port = 862;
 	o->stamp = SOURCE_HARDWARE;
+	o->stages = STAGES_KERNEL;
 	o->timeout_ns = 100000000;
 	o->overflow_ns = 100000;
 	o->bucket_ns = 1000;
