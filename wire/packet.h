@@ -45,6 +45,7 @@ struct packet_plan {
 	/* request the sources of the timestamps and the state of the clock: rant TLV (docs/protocol.md) */
 	bool software;
 	bool t2_user; /* request the user-space receive time T2_SW in that TLV */
+	bool t2_kernel; /* with t2_user: request the kernel's receive time T2_KERNEL in the receipt TLV */
 	/* number of departures of earlier replies to request by the second rant TLV, at most
 	 * FOLLOW_UPS_MAX; 0: TLV not sent */
 	uint8_t follow_ups;
@@ -72,6 +73,7 @@ struct request {
 	int64_t t1_ns; /* with a key: T1 since 1970, in the sender's clock */
 	bool is_rant; /* the request has the rant TLV */
 	bool wants_t2_user; /* the rant TLV requests T2_SW */
+	bool wants_t2_kernel; /* the receipt TLV has room for T2_KERNEL */
 	bool wants_follow_ups; /* the request has the second rant TLV */
 	bool wants_class; /* the request has a Class of Service TLV */
 };
@@ -106,7 +108,10 @@ struct answer {
 	/* the session table is full, so the sender has no session; `seq` is the request's number (RFC 8762
 	 * section 4) */
 	bool stateless;
-	uint32_t poll_gap_ns; /* the receipt TLV: see struct sample */
+	/* The receipt TLV. */
+	uint32_t poll_gap_ns; /* see struct sample */
+	bool t2_kernel_known;
+	int64_t t2_kernel_ns; /* on the timebase of t2_user_ns */
 	/* The second rant TLV: known departures of the last replies, newest first. The reply reports as
 	 * many as the request asks for. */
 	uint8_t follow_ups; /* at most FOLLOW_UPS_MAX */
@@ -149,6 +154,8 @@ struct reply {
 	bool tlv_integrity; /* I flag set, or the HMAC TLV is wrong or missing: no TLV was used */
 	int64_t t2_user_ns, software_bound_ns; /* see struct answer */
 	uint32_t poll_gap_ns; /* 0: not reported */
+	bool t2_kernel_known;
+	int64_t t2_kernel_ns; /* see struct answer */
 	uint8_t follow_ups; /* valid entries of follow_up[], newest first; the rest is undefined */
 	struct packet_departure follow_up[FOLLOW_UPS_MAX];
 };

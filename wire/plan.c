@@ -47,6 +47,7 @@ int plan_probes(struct packet_plan *plan, const struct options *o, const struct 
 	*plan = (struct packet_plan){ .key = key, .stages = options_joined(o),
 				      .software = options_joined(o),
 				      .t2_user = o->sw_timestamps,
+				      .t2_kernel = options_kernel_times(o),
 				      .follow_ups = options_joined(o) && o->window > 1 ? FOLLOW_UPS_MAX : 0,
 				      .class_of_service = o->dscp >= 0 && !options_echoes(o),
 				      .dscp = (uint8_t)(o->dscp > 0 ? o->dscp : 0),

@@ -232,7 +232,7 @@ static size_t bytes_before_hmac(const struct packet_plan *plan)
 	if (plan->follow_ups)
 		bytes += TLV_HEADER_BYTES + tlv_rant_follow_ups_bytes(plan->follow_ups);
 	if (plan->software && plan->t2_user)
-		bytes += TLV_HEADER_BYTES + TLV_RECEIPT_BYTES;
+		bytes += TLV_HEADER_BYTES + tlv_rant_receipt_bytes(plan);
 	if (plan->class_of_service)
 		bytes += TLV_HEADER_BYTES + CLASS_OF_SERVICE_BYTES;
 	return bytes;
@@ -285,7 +285,7 @@ void tlv_prepare(uint8_t *p, const uint8_t *end, const struct packet_plan *plan)
 	if (plan->follow_ups)
 		tlv_rant_ask_by_magic(put_tlv(&p, TLV_FOLLOW_UPS, tlv_rant_follow_ups_bytes(plan->follow_ups)));
 	if (plan->software && plan->t2_user)
-		tlv_rant_ask_by_magic(put_tlv(&p, TLV_RECEIPT, TLV_RECEIPT_BYTES));
+		tlv_rant_ask_by_magic(put_tlv(&p, TLV_RECEIPT, tlv_rant_receipt_bytes(plan)));
 	if (plan->class_of_service)
 		*put_tlv(&p, TLV_CLASS_OF_SERVICE, CLASS_OF_SERVICE_BYTES) = (uint8_t)(plan->dscp << 2);
 	if (plan->key && p != start)
@@ -322,7 +322,7 @@ enum packet_verdict tlv_read_wishes(const uint8_t *packet, size_t bytes, const s
 		if (is_malformed(&t))
 			break;
 		if (t.type >= TLV_RANT && t.rule)
-			tlv_rant_read_wishes(t.type, p + TLV_HEADER_BYTES, r);
+			tlv_rant_read_wishes(t.type, p + TLV_HEADER_BYTES, t.bytes, r);
 		r->wants_class |= t.type == TLV_CLASS_OF_SERVICE;
 		p += TLV_HEADER_BYTES + t.bytes;
 		left -= TLV_HEADER_BYTES + t.bytes;

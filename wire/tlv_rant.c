@@ -121,11 +121,14 @@ bool tlv_rant_answer_receipt(uint8_t *value, const struct tlv_answering *with)
 {
 	memset(value + TLV_RANT_MAGIC_BYTES, 0, length_of(value) - TLV_RANT_MAGIC_BYTES);
 	put32(value + TLV_RANT_MAGIC_BYTES, with->a->poll_gap_ns);
+	if (with->a->t2_kernel_known && length_of(value) >= TLV_RECEIPT_KERNEL_BYTES)
+		put_ns(value + TLV_RECEIPT_BYTES, with->a->t2_kernel_ns, with->ptp);
 	return true;
 }
 
 void tlv_rant_read_receipt(const uint8_t *value, bool ptp, struct reply *r)
 {
-	(void)ptp;
 	r->poll_gap_ns = get32(value + TLV_RANT_MAGIC_BYTES);
+	r->t2_kernel_known = length_of(value) >= TLV_RECEIPT_KERNEL_BYTES && is_time(value + TLV_RECEIPT_BYTES);
+	r->t2_kernel_ns = r->t2_kernel_known ? get_ns(value + TLV_RECEIPT_BYTES, ptp) : 0;
 }

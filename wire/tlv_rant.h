@@ -11,7 +11,8 @@
 #define TLV_RANT_BYTES 20
 #define TLV_FOLLOW_UPS 241
 #define TLV_RECEIPT 242
-#define TLV_RECEIPT_BYTES 8 /* of this version; a later version may append fields, which are cleared here */
+#define TLV_RECEIPT_BYTES 8 /* magic and poll gap */
+#define TLV_RECEIPT_KERNEL_BYTES 16 /* and T2_KERNEL; a later version may append fields, which are cleared here */
 #define TLV_RECEIPT_MOST_BYTES 64
 #define TLV_RANT_MAGIC "RANT" /* the Value begins with it; else the TLV belongs to another experiment */
 #define TLV_RANT_MAGIC_BYTES 4
@@ -37,18 +38,26 @@ static inline size_t tlv_rant_follow_ups_bytes(unsigned follow_ups)
 	return TLV_RANT_MAGIC_BYTES + follow_ups * TLV_RANT_DEPARTURE_BYTES;
 }
 
+/* Length of the receipt TLV's value, with or without room for T2_KERNEL. */
+static inline size_t tlv_rant_receipt_bytes(const struct packet_plan *plan)
+{
+	return plan->t2_kernel ? TLV_RECEIPT_KERNEL_BYTES : TLV_RECEIPT_BYTES;
+}
+
 /* Fills a zeroed value with the request of a probe of this plan: type 240, and types 241 and 242. */
 void tlv_rant_ask(uint8_t *value, const struct packet_plan *plan);
 void tlv_rant_ask_by_magic(uint8_t *value);
 
 /* Stores the requests of a rant TLV in *r. */
-static inline void tlv_rant_read_wishes(uint8_t type, const uint8_t *value, struct request *r)
+static inline void tlv_rant_read_wishes(uint8_t type, const uint8_t *value, size_t bytes, struct request *r)
 {
 	r->is_rant = true;
 	if (type == TLV_RANT)
 		r->wants_t2_user |= value[4] & TLV_RANT_T2_USER;
 	else if (type == TLV_FOLLOW_UPS)
 		r->wants_follow_ups = true;
+	else
+		r->wants_t2_kernel |= bytes >= TLV_RECEIPT_KERNEL_BYTES;
 }
 
 /* Turn the value of a request into its answer. Always true: all types can be answered. */
