@@ -120,7 +120,16 @@ enum { REFLECT_T2_WIRE, REFLECT_T2_USER, REFLECT_T3_USER, REFLECT_T3_WIRE };
 
 /* The times at the other host, which an emitter takes from the replies: THERE + REFLECT_T2_WIRE and so on. */
 #define REMOTE TIMES
-#define ALL_TIMES (2 * TIMES)
+
+/* With timestamps of the NIC: when the driver handed the received packet to the kernel. T4_KERNEL of an emitter,
+ * T2_KERNEL of a reflector; and T2_KERNEL of the other host. */
+enum { KERNEL_RECEIVE = 2 * TIMES, REMOTE_KERNEL_RECEIVE, ALL_TIMES };
+
+/* True if time i is of the other host. */
+static inline bool time_is_remote(int i)
+{
+	return i >= REMOTE && i != KERNEL_RECEIVE;
+}
 
 /* State of T3_WIRE of a reply, which the next reply carries (RFC 8972 section 4.7). */
 enum follow_up {
@@ -135,7 +144,7 @@ enum follow_up {
 	FOLLOW_UPS,
 };
 
-/* A reflector uses only the first half, up to time_ns[THERE], and the plain log stores only that. */
+/* The plain log stores only the first part, up to time_ns[REMOTE]. */
 struct sample {
 	uint32_t seq; /* sequence number of the probe, as on the wire */
 	/* At the receipt of this packet: time since this host's program last found the socket empty; and the same of the
@@ -144,8 +153,8 @@ struct sample {
 	uint8_t source[ALL_TIMES]; /* enum source */
 	uint8_t follow_up; /* enum follow_up */
 	/* The reply reports that user times and timestamps of the reflector are from the same timebase; or are not. */
-	bool same_timebase, off_scale;
-	bool alike; /* the reply reports the same clock for T2 and T3 */
+	bool same_timebase : 1, off_scale : 1;
+	bool alike : 1; /* the reply reports the same clock for T2 and T3 */
 	int64_t latency_ns;
 	int64_t time_ns[ALL_TIMES]; /* since the epoch of the clock that source[] names */
 };

@@ -34,7 +34,8 @@ static enum source source_named(const char *suffix)
 	return SOURCE_NONE;
 }
 
-/* Sets the source of the wire stamps of the host that has these two times. False: the two differ. */
+/* Sets the source of the wire stamps of the host that has these two times. False: the two differ. A kernel's time
+ * beside the NIC's timestamp is none of them. */
 static bool find_wire(const struct log_names *n, const char *digits, enum source *wire)
 {
 	*wire = SOURCE_USER;
@@ -45,7 +46,9 @@ static bool find_wire(const struct log_names *n, const char *digits, enum source
 
 		if (source == SOURCE_NONE || source == SOURCE_USER)
 			continue;
-		if (*wire != SOURCE_USER && *wire != source)
+		if (*wire == SOURCE_HARDWARE && source == SOURCE_KERNEL)
+			continue;
+		if (*wire != SOURCE_USER && *wire != source && !(*wire == SOURCE_KERNEL && source == SOURCE_HARDWARE))
 			return false;
 		*wire = source;
 	}
@@ -57,14 +60,19 @@ static bool set_time(struct log_names *n, struct log_column *c)
 {
 	const enum source source = source_named(c->name + 3);
 
-	for (int i = 0; i < (n->role == ROLE_EMIT ? ALL_TIMES : TIMES); i++) {
-		const struct label_time *t = label_time(n->role, i);
-		/* Only for the other host: without wire timestamps the times of its program take their place. */
-		const bool wire = source != SOURCE_USER || (i >= REMOTE && n->remote == SOURCE_USER);
-
-		if (strncmp(c->name, t->name, 2) || t->wire != wire)
+	for (int i = 0; i < ALL_TIMES; i++) {
+		if (n->role == ROLE_REFLECT && time_is_remote(i))
 			continue;
-		if (n->has[i] || source == SOURCE_NONE || (i < REMOTE && source == SOURCE_LOCAL))
+
+		const struct label_time *t = label_time(n->role, i);
+		const enum source host = time_is_remote(i) ? n->remote : n->stamp;
+		const bool kernel = source == SOURCE_KERNEL && host == SOURCE_HARDWARE;
+		/* Only for the other host: without wire timestamps the times of its program take their place. */
+		const bool wire = source != SOURCE_USER || (time_is_remote(i) && n->remote == SOURCE_USER);
+
+		if (strncmp(c->name, t->name, 2) || t->kernel != kernel || (!kernel && t->wire != wire))
+			continue;
+		if (n->has[i] || source == SOURCE_NONE || (!time_is_remote(i) && source == SOURCE_LOCAL))
 			return false;
 		c->kind = COLUMN_TIME;
 		c->time = (uint8_t)i;
@@ -130,5 +138,6 @@ void log_names_options(const struct log_names *n, struct options *o)
 	o->no_tx_stamps = !emits && n->stamp != SOURCE_USER && !n->has[REFLECT_T3_WIRE];
 	o->sw_timestamps = emits ? n->has[EMIT_T1_USER] || n->has[EMIT_T4_USER] || n->has[REMOTE + REFLECT_T2_USER] :
 				   n->has[REFLECT_T2_USER] || n->has[REFLECT_T3_USER];
+	o->stages = n->has[KERNEL_RECEIVE] ? STAGES_KERNEL : STAGES_NIC;
 	o->interface = NULL;
 }

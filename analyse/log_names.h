@@ -8,7 +8,7 @@
 
 struct options;
 
-#define LOG_COLUMNS_MAX 20
+#define LOG_COLUMNS_MAX 24
 #define LOG_NAME_BYTES 16
 
 struct log_column {

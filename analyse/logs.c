@@ -371,8 +371,10 @@ static void join_sample(struct halves *h, struct sample *s, bool first)
 	const bool joined = first && find_partner(h, s);
 
 	s->follow_up = joined ? FOLLOW_UP_THERE : FOLLOW_UP_LOST;
-	if (!joined)
-		memset(s->source + REMOTE, 0, TIMES);
+	if (joined)
+		return;
+	memset(s->source + REMOTE, 0, TIMES);
+	s->source[REMOTE_KERNEL_RECEIVE] = SOURCE_NONE;
 }
 
 static void print_joined(struct outcome *o, const struct halves *h, const struct log_read *e, const struct log_read *r)

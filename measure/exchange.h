@@ -74,6 +74,7 @@ struct reflector {
 	/* --once: probes of the sessions of emitters, how many of them were received, and time of the last. */
 	uint64_t emitters_probes, emitters_probes_seen;
 	int64_t emitters_silent_since_ns;
+	bool kernel_times_asked; /* a request has asked for T2_KERNEL */
 	struct request request; /* the last request */
 };
 

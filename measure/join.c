@@ -266,6 +266,10 @@ INLINE void note_remote(struct exchange *x, struct flight *f, const struct reply
 	s->same_timebase = r->software_bound_ns >= 0;
 	s->off_scale = !s->same_timebase;
 	f->bound_ns[BOUND_REMOTE] = r->software_bound_ns;
+	if (r->t2_kernel_known && s->source[REMOTE + REFLECT_T2_WIRE] == SOURCE_HARDWARE) {
+		s->time_ns[REMOTE_KERNEL_RECEIVE] = in_era(x, r->t2_kernel_ns);
+		s->source[REMOTE_KERNEL_RECEIVE] = SOURCE_KERNEL;
+	}
 	if (!r->t2_user_known)
 		return;
 	s->time_ns[REMOTE + REFLECT_T2_USER] = in_era(x, r->t2_user_ns);

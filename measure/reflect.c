@@ -128,6 +128,13 @@ INLINE size_t make_reply(struct exchange *x, struct flight *f, struct session *s
 		answer.t2_user_known = true;
 		answer.t2_user_ns = on_scale(x, x->arrival_user_ns, &answer.software_bound_ns);
 	}
+	if (s->source[KERNEL_RECEIVE]) {
+		const bool apart = answer.software_bound_ns < 0;
+
+		answer.t2_kernel_ns = on_scale(x, s->time_ns[KERNEL_RECEIVE], &answer.software_bound_ns);
+		/* Only on the timebase of T2_SW. */
+		answer.t2_kernel_known = apart || answer.software_bound_ns >= 0;
+	}
 	if (x->reflect.request.wants_follow_ups) {
 		answer.follow_up = departures;
 		answer.follow_ups = (uint8_t)session_departures(session, departures);
@@ -220,6 +227,12 @@ INLINE bool read_request(struct exchange *x)
 	}
 	if (r->wants_t2_user && !x->wants_user_rx && x->arrival.source)
 		x->arrival_user_ns = clock_read_ns(CLOCK_REALTIME);
+	/* Requested from the first such request on, so that no other reflector pays for it. */
+	if (r->wants_t2_kernel && !x->channel->kernel_times && !x->reflect.kernel_times_asked) {
+		x->reflect.kernel_times_asked = true;
+		if (x->options->stages != STAGES_NIC)
+			socket_want_kernel_times(x->channel);
+	}
 	/* The first such request is too early to show its class. The reply is sent with the class of the
 	 * request. */
 	if (r->wants_class && !x->channel->tos_wanted)

@@ -20,7 +20,7 @@ INLINE void rules_check_order(struct exchange *x, struct flight *f, const bool e
 	bool broken = false;
 
 	/* The role is a constant, so the rules are constants too. */
-#pragma GCC unroll 5
+#pragma GCC unroll 9
 	for (unsigned i = 0; i < RULES_OF_ORDER; i++) {
 		const struct rule r = rules[i];
 		const int64_t over_ns = s->time_ns[r.first] - s->time_ns[r.second];

@@ -56,24 +56,31 @@ bool sample_was_set(const struct flight *f)
 	return is_step(real_ns, least_ns, most_ns);
 }
 
-/* Converts the two user-space times from CLOCK_REALTIME to the clock of the NIC. */
-void sample_convert_user_times(struct exchange *x, struct flight *f)
+/* Converts one time in place. False: the relation of the clocks is not known. */
+static bool convert(struct exchange *x, struct flight *f, int i)
 {
 	struct sample *s = &f->sample;
+	int64_t bound_ns;
+
+	if (!clock_to_phc(x->clocks, s->time_ns[i], &s->time_ns[i], &bound_ns)) {
+		s->source[i] = SOURCE_NONE;
+		return false;
+	}
+	if (bound_ns > f->bound_ns[BOUND_LOCAL])
+		f->bound_ns[BOUND_LOCAL] = bound_ns;
+	return true;
+}
+
+/* Converts the two user-space times and the kernel's receive time from CLOCK_REALTIME to the clock of the NIC. */
+void sample_convert_user_times(struct exchange *x, struct flight *f)
+{
 	bool converted = true;
 
-	for (int i = 0; i < TIMES; i++) {
-		int64_t bound_ns;
-
-		if (s->source[i] != SOURCE_USER)
-			continue;
-		if (!clock_to_phc(x->clocks, s->time_ns[i], &s->time_ns[i], &bound_ns)) {
-			s->source[i] = SOURCE_NONE;
-			converted = false;
-		} else if (bound_ns > f->bound_ns[BOUND_LOCAL]) {
-			f->bound_ns[BOUND_LOCAL] = bound_ns;
-		}
-	}
+	for (int i = 0; i < TIMES; i++)
+		if (f->sample.source[i] == SOURCE_USER)
+			converted &= convert(x, f, i);
+	if (f->sample.source[KERNEL_RECEIVE])
+		converted &= convert(x, f, KERNEL_RECEIVE);
 	counter_add(&x->result.account.unconverted, !converted);
 }
 

@@ -197,6 +197,10 @@ INLINE void verb_note_arrival(struct exchange *x, struct sample *s, const unsign
 		s->time_ns[user] = x->arrival_user_ns;
 		s->source[user] = SOURCE_USER;
 	}
+	if (!x->channel->kernel_times)
+		return;
+	s->time_ns[KERNEL_RECEIVE] = x->arrival.kernel_ns;
+	s->source[KERNEL_RECEIVE] = x->arrival.kernel_ns ? SOURCE_KERNEL : SOURCE_NONE;
 }
 
 INLINE bool verb_time_is_up(const struct exchange *x)

@@ -43,6 +43,7 @@ struct account {
 	counter refused; /* sends that the kernel did not accept, and errors that it reported */
 	counter port_closed; /* of refused: ECONNREFUSED, after an ICMP port unreachable */
 	counter missing_tx, missing_rx; /* timestamps, after the warm-up */
+	counter missing_kernel; /* recorded without the requested receive time of the kernel */
 	counter stamp_late, stamp_duplicate, stamp_unmatched; /* transmit timestamps that completed no sample */
 	counter breaches;
 	counter stepped; /* not recorded: by comparison with another clock, a clock step was in between */

@@ -24,11 +24,18 @@ void stages_of_role(enum role role, bool on_wire, struct stage stages[STAGES])
 		[ROLE_EMIT] = {
 			[STAGE_APP_TO_WIRE] = { EMIT_T1_USER, EMIT_T1_WIRE, .bound = BOUND_LOCAL, .user = true },
 			[STAGE_WIRE_TO_APP] = { EMIT_T4_WIRE, EMIT_T4_USER, .bound = BOUND_LOCAL, .user = true },
+			[STAGE_WIRE_TO_KERNEL] = { EMIT_T4_WIRE, KERNEL_RECEIVE, .bound = BOUND_LOCAL, .user = true,
+						   .kernel = true },
+			[STAGE_KERNEL_TO_APP] = { KERNEL_RECEIVE, EMIT_T4_USER, .user = true, .kernel = true },
 			[STAGE_RESPONSE] = { T2_WIRE, T3_WIRE, .peer = true },
 			[STAGE_NETWORK] = { .less_from = T2_WIRE, .less_to = T3_WIRE, .inside = true, .peer = true },
 			[STAGE_REMOTE_WIRE_TO_APP] = { T2_WIRE, T2_USER, .bound = BOUND_REMOTE, .inside = true,
 						       .user = true,
 						       .peer = true },
+			[STAGE_REMOTE_WIRE_TO_KERNEL] = { T2_WIRE, REMOTE_KERNEL_RECEIVE, .bound = BOUND_REMOTE, .user = true,
+							  .peer = true, .kernel = true },
+			[STAGE_REMOTE_KERNEL_TO_APP] = { REMOTE_KERNEL_RECEIVE, T2_USER, .user = true, .peer = true,
+							 .kernel = true },
 			[STAGE_REMOTE_APP] = { T2_USER, T3_USER, .bound = BOUND_REMOTE, .inside = true, .user = true,
 					       .peer = true },
 			[STAGE_REMOTE_APP_TO_WIRE] = { T3_USER, T3_WIRE, .bound = BOUND_REMOTE, .inside = true,
@@ -42,6 +49,9 @@ void stages_of_role(enum role role, bool on_wire, struct stage stages[STAGES])
 					     .user = true },
 			[STAGE_APP] = { REFLECT_T2_USER, REFLECT_T3_USER, .bound = BOUND_LOCAL, .inside = true,
 					.user = true },
+			[STAGE_RECEIVE_KERNEL] = { REFLECT_T2_WIRE, KERNEL_RECEIVE, .bound = BOUND_LOCAL,
+						   .user = true, .kernel = true },
+			[STAGE_RECEIVE_APP] = { KERNEL_RECEIVE, REFLECT_T2_USER, .user = true, .kernel = true },
 		},
 	};
 
@@ -61,9 +71,10 @@ static uint32_t poll_gap_of(const struct stage *stage, enum role role, const str
 
 	if (stage->less_from != stage->less_to)
 		return 0;
-	if (stage->from == wire && stage->to == user)
+	if (stage->to == user && (stage->from == wire || stage->kernel))
 		return s->poll_gap_ns;
-	return stage->from == REMOTE + REFLECT_T2_WIRE && stage->to == REMOTE + REFLECT_T2_USER ? s->remote_poll_gap_ns : 0;
+	return stage->to == REMOTE + REFLECT_T2_USER && (stage->from == REMOTE + REFLECT_T2_WIRE || stage->kernel) ?
+	       s->remote_poll_gap_ns : 0;
 }
 
 bool stages_split(const struct stage *stage, enum role role, const struct sample *s, int64_t *unpolled_ns,

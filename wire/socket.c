@@ -92,24 +92,29 @@ static int open_socket(const struct transport *t, int *fd)
 	return 0;
 }
 
-static int set_timestamping(const struct channel *c, int fd)
+/* Flags of SO_TIMESTAMPING; 0: none. */
+static int timestamping_flags(const struct channel *c)
 {
 	const bool by_socket = c->tx_stamps && !c->some_stamps;
 	int flags = 0;
 
 	if (c->wire == SOURCE_HARDWARE)
-		flags = SOF_TIMESTAMPING_RAW_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE | (by_socket ?
-											SOF_TIMESTAMPING_TX_HARDWARE :
-											0);
+		flags = SOF_TIMESTAMPING_RAW_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE |
+			(by_socket ? SOF_TIMESTAMPING_TX_HARDWARE : 0) |
+			(c->kernel_times ? SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE : 0);
 	else if (c->wire == SOURCE_KERNEL)
-		flags = SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE | (by_socket ?
-										    SOF_TIMESTAMPING_TX_SOFTWARE : 0);
+		flags = SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE |
+			(by_socket ? SOF_TIMESTAMPING_TX_SOFTWARE : 0);
+	/* OPT_TSONLY: no payload is returned, so net.core.tstamp_allow_data does not apply. */
+	return flags && c->tx_stamps ? flags | SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY : flags;
+}
+
+static int set_timestamping(const struct channel *c, int fd)
+{
+	const int flags = timestamping_flags(c);
+
 	if (!flags)
 		return 0;
-	/* OPT_TSONLY: no payload is returned, so net.core.tstamp_allow_data does not apply. */
-	if (c->tx_stamps)
-		flags |= SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY;
-
 	int error = set_int(fd, SOL_SOCKET, SO_TIMESTAMPING, flags);
 	int granted = get_int(fd, SOL_SOCKET, SO_TIMESTAMPING);
 
@@ -289,6 +294,7 @@ int socket_open(struct channel *c, const struct options *o, const struct nic *n)
 	c->wire = (enum source)o->stamp;
 	c->tx_stamps = c->wire != SOURCE_USER && !o->no_tx_stamps;
 	c->some_stamps = c->tx_stamps && o->stamp_every > 1;
+	c->kernel_times = options_kernel_times(o);
 	c->priority = (int)o->priority;
 	c->tos = o->dscp > 0 ? (int)o->dscp * 4 : 0;
 	c->stray_fd = -1;
@@ -413,7 +419,7 @@ int socket_bind(struct channel *c, const struct options *o, const struct nic *n)
 {
 	int error;
 
-	if (c->wire == SOURCE_KERNEL)
+	if (c->wire == SOURCE_KERNEL || c->kernel_times)
 		kernel_stamps_wait();
 	if (c->transport->domain == AF_PACKET)
 		error = ethernet_bind(c, o, n);
@@ -460,6 +466,21 @@ int socket_want_tos(struct channel *c)
 	for (int i = 0; c->transport->want_tos && i < c->peer_sockets && !error; i++)
 		error = set_int(c->peer_socket[i].fd, c->peer_socket[i].transport->ip_level,
 				c->peer_socket[i].transport->want_tos, 1);
+	return error;
+}
+
+int socket_want_kernel_times(struct channel *c)
+{
+	struct peer_socket *sockets = c->port ? c->port : c->peer_socket;
+	const int n = c->port ? c->ports : c->peer_sockets;
+	int error = 0;
+
+	if (c->wire != SOURCE_HARDWARE)
+		return -EOPNOTSUPP;
+	c->kernel_times = true;
+	for (int i = 0; i < n && !error; i++)
+		error = set_int(sockets[i].fd, SOL_SOCKET, SO_TIMESTAMPING, timestamping_flags(c));
+	c->kernel_times = !error;
 	return error;
 }
 

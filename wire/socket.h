@@ -89,6 +89,8 @@ struct channel {
 	bool unasked; /* request none for the next packet */
 	bool direct; /* kernel_call_is_free() */
 	bool tos_wanted; /* set by socket_want_tos() */
+	/* the kernel's receive time beside the NIC's timestamp; set by socket_want_kernel_times() */
+	bool kernel_times;
 	/* A reflector with a given priority on IPv4, where the ToS of a packet would set its priority. */
 	bool keeps_priority;
 	int priority;
@@ -157,6 +159,11 @@ int socket_open_port(const struct channel *c, struct peer_socket *l, const struc
 /* Enables the received `tos` of arrivals, which costs a control message each, so only on request. Prints
  * nothing; one system call for each socket; the loop may call it once (c->tos_wanted). 0 or -errno. */
 int socket_want_tos(struct channel *c);
+
+/* Requests the kernel's time of each received packet beside the timestamp of the NIC, on all sockets
+ * (SOF_TIMESTAMPING_RX_SOFTWARE, Documentation/networking/timestamping.rst). The first packets after that
+ * may lack it. One system call for each socket. 0 or -errno: c->kernel_times stays false. */
+int socket_want_kernel_times(struct channel *c);
 
 /* Stores in c->dropped the datagrams that the kernel dropped since socket_bind() because the receive buffer
  * was full or the checksum was wrong; for an emitter without those of other senders. Call it right after

@@ -52,6 +52,18 @@ static bool read_stamp(const struct channel *c, const struct cmsghdr *m, int64_t
 	return *time_ns != 0;
 }
 
+static void read_arrival_stamps(const struct channel *c, const struct cmsghdr *m, struct arrival *a)
+{
+	struct stamps stamps;
+
+	if (read_stamp(c, m, &a->time_ns))
+		a->source = (uint8_t)c->wire;
+	if (!c->kernel_times)
+		return;
+	memcpy(&stamps, CMSG_DATA(m), sizeof(stamps));
+	a->kernel_ns = stamps.software.tv_sec * NS_PER_S + stamps.software.tv_nsec;
+}
+
 static struct cmsghdr *put_message(struct cmsghdr *m, int level, int type, const void *payload, size_t bytes)
 {
 	m->cmsg_level = level;
@@ -321,6 +333,7 @@ static int read_arrival(struct channel *c, struct msghdr *m, size_t bytes, struc
 	if (t->encapsulation_bytes && !open_encapsulation(c, a, bytes))
 		return 0;
 	a->source = SOURCE_NONE;
+	a->kernel_ns = 0;
 	a->ttl = a->tos = -1;
 	a->in_class = a->to_unicast = a->strays = false;
 	a->truncated = m->msg_flags & MSG_TRUNC;
@@ -335,8 +348,7 @@ static int read_arrival(struct channel *c, struct msghdr *m, size_t bytes, struc
 	}
 	for (struct cmsghdr *h = CMSG_FIRSTHDR(m); h; h = CMSG_NXTHDR(m, h)) {
 		if (is_message(h, SOL_SOCKET, SCM_TIMESTAMPING, sizeof(struct stamps))) {
-			if (read_stamp(c, h, &a->time_ns))
-				a->source = (uint8_t)c->wire;
+			read_arrival_stamps(c, h, a);
 		} else if (is_message(h, t->ip_level, t->ttl_type, sizeof(int))) {
 			memcpy(&a->ttl, CMSG_DATA(h), sizeof(int));
 		} else if (is_message(h, t->ip_level, t->pktinfo_type, t->pktinfo_bytes)) {

@@ -23,6 +23,7 @@ struct arrival {
 	bool strays; /* arrived at the per-peer socket of another sender; answered by the listening socket */
 	uint8_t source; /* enum source of time_ns */
 	int64_t time_ns;
+	int64_t kernel_ns; /* with c->kernel_times: CLOCK_REALTIME, by the kernel; 0: it has none */
 };
 
 struct departure {

@@ -45,6 +45,8 @@ static const struct {
 	{ .number = SCMP_SYS(getsockopt), .has_level = true, .level = SOL_SOCKET }, /* peer_socket_backlog() */
 	{ .number = SCMP_SYS(setsockopt), .has_level = true, .level = SOL_IP }, /* socket_want_tos() */
 	{ .number = SCMP_SYS(setsockopt), .has_level = true, .level = SOL_IPV6 },
+	/* socket_want_kernel_times() */
+	{ .number = SCMP_SYS(setsockopt), .has_level = true, .level = SOL_SOCKET, .name = SO_TIMESTAMPING },
 	/* stamp_send() */
 	{ .number = SCMP_SYS(setsockopt), .has_level = true, .level = SOL_SOCKET, .name = SO_PRIORITY },
 	/* Signals. */

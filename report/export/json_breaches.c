@@ -21,7 +21,7 @@ static void put_stamps(struct json *j, const struct report *r, const struct samp
 	const int64_t remote = r->result->remote;
 
 	json_object(j, "stamps");
-	for (int i = 0; i < (role == ROLE_EMIT ? ALL_TIMES : TIMES); i++) {
+	for (int i = 0; i < ALL_TIMES; i++) {
 		char label[16], name[JSON_NAME_BYTES];
 
 		if (label_has_time(role, remote, s, i) && !label_reported_twice(role, remote, i))
@@ -47,9 +47,10 @@ static void put_gaps(struct json *j, const struct gaps *g)
 }
 
 /* null: not known, or neither. */
-static void put_cause(struct json *j, enum poll_cause cause)
+static void put_cause(struct json *j, enum receive_cause cause)
 {
-	static const char *const causes[] = { [POLL_CAUSE_THREAD] = "not_polling", [POLL_CAUSE_PACKET] = "packet_late" };
+	static const char *const causes[] = { [RECEIVE_CAUSE_THREAD] = "not_polling", [RECEIVE_CAUSE_PACKET] = "packet_late",
+					      [RECEIVE_CAUSE_INTERRUPT] = "interrupt_late" };
 
 	json_text(j, "cause", causes[cause]);
 }
@@ -64,7 +65,7 @@ static void put_blame(struct json *j, const struct report *r, const struct sampl
 	if (b->part) {
 		json_integer(j, "value_ns", b->part->value_ns);
 		json_integer(j, "typical_ns", b->part->usual.value_ns);
-		put_cause(j, breach_poll_cause(r, b->part, s));
+		put_cause(j, breach_receive_cause(r, b->part, s));
 	}
 	json_end(j);
 }

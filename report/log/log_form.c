@@ -24,6 +24,8 @@ const struct log_kind log_kinds[COLUMN_KINDS] = {
 	[COLUMN_NETWORK] = { "NETWORK", LOG_LATENCY_WIDTH, 'i', 8, true },
 	[COLUMN_POLL_GAP] = { "POLL_GAP", LOG_LATENCY_WIDTH, 'u', 4, true },
 	[COLUMN_REMOTE_POLL_GAP] = { "REMOTE_POLL_GAP", LOG_LATENCY_WIDTH, 'u', 4, true },
+	[COLUMN_KERNEL] = { NULL, LOG_TIME_WIDTH, 'i', 8, true },
+	[COLUMN_REMOTE_KERNEL] = { NULL, LOG_TIME_WIDTH, 'i', 8, true },
 };
 
 /* Present columns: wire timestamps if they exist, user-space times if requested or if they are the only times. All
@@ -33,7 +35,9 @@ static bool is_column(const struct options *o, int64_t remote, int i)
 	const struct label_time *t = label_time(o->role, i);
 	bool transmit = *t->direction == 't';
 
-	if (i >= REMOTE)
+	if (t->kernel)
+		return o->log_full && options_kernel_times(o);
+	if (time_is_remote(i))
 		return o->log_full && !label_reported_twice(o->role, remote, i);
 	if (t->wire)
 		return o->stamp != SOURCE_USER && !(transmit && o->no_tx_stamps);
@@ -50,15 +54,19 @@ void log_columns_choose(struct log_columns *c, const struct options *o, int64_t 
 
 const char *log_columns_name(const struct log_columns *c, char *text, size_t bytes, int i)
 {
-	return label_name(text, bytes, c->options->role, i, i < REMOTE ? c->options->stamp : c->remote);
+	return label_name(text, bytes, c->options->role, i, time_is_remote(i) ? c->remote : c->options->stamp);
+}
+
+static void list_time(const struct log_columns *c, struct log_field *field, int i)
+{
+	field->has_values = c->time[i];
+	log_columns_name(c, field->name, sizeof(field->name), i);
 }
 
 static void list_times(const struct log_columns *c, struct log_field *list, int first)
 {
-	for (int i = 0; i < TIMES; i++) {
-		list[i].has_values = c->time[first + i];
-		log_columns_name(c, list[i].name, sizeof(list[i].name), first + i);
-	}
+	for (int i = 0; i < TIMES; i++)
+		list_time(c, &list[i], first + i);
 }
 
 unsigned log_columns_list(const struct log_columns *c, struct log_field list[LOG_FIELDS_MAX])
@@ -76,6 +84,8 @@ unsigned log_columns_list(const struct log_columns *c, struct log_field list[LOG
 						      .has_values = c->full || !log_kinds[kind].full };
 			snprintf(list[n].name, sizeof(list[n].name), "%s", name ? name : "");
 		}
+		if (kind >= COLUMN_KERNEL)
+			list_time(c, &list[first], KERNEL_RECEIVE + kind - COLUMN_KERNEL);
 		if (times)
 			list_times(c, list + first, kind == COLUMN_TIME ? 0 : REMOTE);
 	}
@@ -85,7 +95,7 @@ unsigned log_columns_list(const struct log_columns *c, struct log_field list[LOG
 /* True if a user-space time could not be converted: it has no source (local), or was reported without a value. */
 bool log_columns_unconverted(const struct log_columns *c, const struct sample *s)
 {
-	for (int i = 0; i < ALL_TIMES; i++)
+	for (int i = 0; i < KERNEL_RECEIVE; i++)
 		if (c->time[i] && !label_time(c->options->role, i)->wire &&
 		    (i < REMOTE ? !s->source[i] : s->source[i] && !log_columns_has(c, s, i)))
 			return true;

@@ -23,7 +23,8 @@ struct npy_record {
 		struct {
 			int64_t remote_ns[TIMES], response_ns, network_ns;
 			uint32_t poll_gap_ns, remote_poll_gap_ns; /* 0: not known; the largest number: that or more */
-			uint8_t spare[24];
+			int64_t kernel_ns[2]; /* T4_KERNEL, T2_KERNEL */
+			uint8_t spare[8];
 		};
 	};
 };
@@ -119,6 +120,8 @@ char *log_npy_record(char *at, struct log_columns *c, const struct sample *s, ui
 	r->network_ns = value_of(c, s, STAGE_NETWORK);
 	r->poll_gap_ns = s->poll_gap_ns;
 	r->remote_poll_gap_ns = s->remote_poll_gap_ns;
+	for (int i = KERNEL_RECEIVE; i < ALL_TIMES; i++)
+		r->kernel_ns[i - KERNEL_RECEIVE] = c->time[i] && log_columns_has(c, s, i) ? s->time_ns[i] : NPY_MISSING;
 	/* After a crash log_mend.c takes 32 octets of zeros at the end of a file for none of a record. */
 	memset(r->spare, 0xff, sizeof(r->spare));
 	return at + NPY_FULL_BYTES;

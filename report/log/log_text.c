@@ -9,12 +9,13 @@
 
 #define RULE_WIDTH 150
 #define RULE_FULL_WIDTH \
-	(LOG_SEQ_WIDTH + ALL_TIMES * (LOG_TIME_WIDTH + 1) + 5 * (LOG_LATENCY_WIDTH + 1) + LOG_FLAGS_WIDTH + 1)
+	(LOG_SEQ_WIDTH + KERNEL_RECEIVE * (LOG_TIME_WIDTH + 1) + 5 * (LOG_LATENCY_WIDTH + 1) + LOG_FLAGS_WIDTH + 1)
+#define RULE_MOST_WIDTH (RULE_FULL_WIDTH + (ALL_TIMES - KERNEL_RECEIVE) * (LOG_TIME_WIDTH + 1))
 /* a signed 64-bit number: latencies computed from remote times can have any value */
 #define NUMBER_MAX_BYTES 20
 
-_Static_assert(RULE_FULL_WIDTH + 5 * (NUMBER_MAX_BYTES - LOG_LATENCY_WIDTH) + 1 <= LOG_RECORD_BYTES, "a record can hold a line");
-_Static_assert(2 * (RULE_FULL_WIDTH + 1) <= LOG_BEGIN_BYTES, "the buffer can hold the header");
+_Static_assert(RULE_MOST_WIDTH + 5 * (NUMBER_MAX_BYTES - LOG_LATENCY_WIDTH) + 1 <= LOG_RECORD_BYTES, "a record can hold a line");
+_Static_assert(2 * (RULE_MOST_WIDTH + 1) <= LOG_BEGIN_BYTES, "the buffer can hold the header");
 
 /* ---- Both text formats ------------------------------------------------------------------------------------------- */
 
@@ -139,9 +140,9 @@ static char *put_gap(char *at, uint32_t gap_ns)
 	return gap_ns ? put_value(at, gap_ns) : put_nothing(at, LOG_LATENCY_WIDTH);
 }
 
-static char *put_times(char *at, struct log_columns *c, const struct sample *s, int first)
+static char *put_times(char *at, struct log_columns *c, const struct sample *s, int first, int n)
 {
-	for (int i = first; i < first + TIMES; i++)
+	for (int i = first; i < first + n; i++)
 		if (c->time[i])
 			at = log_columns_has(c, s, i) ? put_time(at, c, i, s->time_ns[i]) :
 			put_nothing(at, LOG_TIME_WIDTH);
@@ -150,7 +151,7 @@ static char *put_times(char *at, struct log_columns *c, const struct sample *s, 
 
 char *log_text_begin(char *at, struct log_columns *c, uint64_t records)
 {
-	const size_t width = c->full ? RULE_FULL_WIDTH : RULE_WIDTH;
+	const size_t width = !c->full ? RULE_WIDTH : c->time[KERNEL_RECEIVE] ? RULE_MOST_WIDTH : RULE_FULL_WIDTH;
 
 	(void)records;
 	at = put_names(at, c, put_name);
@@ -167,14 +168,15 @@ char *log_text_record(char *at, struct log_columns *c, const struct sample *s, u
 
 	(void)left_out;
 	at = put_number_aligned(at, s->seq, LOG_SEQ_WIDTH);
-	at = put_times(at, c, s, 0);
+	at = put_times(at, c, s, 0, TIMES);
 	at = put_value(at, s->latency_ns);
 	if (c->full) {
-		at = put_times(at, c, s, REMOTE);
+		at = put_times(at, c, s, REMOTE, TIMES);
 		at = put_stage(at, c, s, STAGE_RESPONSE);
 		at = put_stage(at, c, s, STAGE_NETWORK);
 		at = put_gap(at, s->poll_gap_ns);
 		at = put_gap(at, s->remote_poll_gap_ns);
+		at = put_times(at, c, s, KERNEL_RECEIVE, ALL_TIMES - KERNEL_RECEIVE);
 		*put_flags(flags, c, s, LOG_TEXT_BETWEEN) = 0;
 		at = put_word(at, flags, LOG_FLAGS_WIDTH + 1);
 	}
@@ -203,9 +205,9 @@ static char *put_number(char *at, bool known, int64_t value)
 	return at + bytes;
 }
 
-static char *put_numbers(char *at, const struct log_columns *c, const struct sample *s, int first)
+static char *put_numbers(char *at, const struct log_columns *c, const struct sample *s, int first, int n)
 {
-	for (int i = first; i < first + TIMES; i++)
+	for (int i = first; i < first + n; i++)
 		if (c->time[i])
 			at = put_number(at, log_columns_has(c, s, i), s->time_ns[i]);
 	return at;
@@ -226,19 +228,20 @@ char *log_csv_record(char *at, struct log_columns *c, const struct sample *s, ui
 
 	(void)left_out;
 	memcpy(at, start, bytes);
-	at = put_numbers(at + bytes, c, s, 0);
+	at = put_numbers(at + bytes, c, s, 0, TIMES);
 	at = put_number(at, true, s->latency_ns);
 	if (c->full) {
 		int64_t value_ns;
 		bool known;
 
-		at = put_numbers(at, c, s, REMOTE);
+		at = put_numbers(at, c, s, REMOTE, TIMES);
 		known = stages_value(&c->stages[STAGE_RESPONSE], s, &value_ns);
 		at = put_number(at, known, value_ns);
 		known = stages_value(&c->stages[STAGE_NETWORK], s, &value_ns);
 		at = put_number(at, known, value_ns);
 		at = put_number(at, s->poll_gap_ns, s->poll_gap_ns);
 		at = put_number(at, s->remote_poll_gap_ns, s->remote_poll_gap_ns);
+		at = put_numbers(at, c, s, KERNEL_RECEIVE, ALL_TIMES - KERNEL_RECEIVE);
 		*at++ = ',';
 		at = put_flags(at, c, s, LOG_CSV_BETWEEN); /* one field */
 	}

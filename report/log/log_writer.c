@@ -125,7 +125,7 @@ static void note_remote(struct log_writer *w)
 	if (!w->begun || remote == c->remote)
 		return;
 	c->remote = remote;
-	for (int i = REMOTE; i < ALL_TIMES && c->full && w->form->is_text; i++)
+	for (int i = REMOTE; i < KERNEL_RECEIVE && c->full && w->form->is_text; i++)
 		if (c->time[i] && label_time(c->options->role, i)->wire)
 			w->used += (size_t)snprintf(space(w), LOG_RECORD_BYTES,
 						    LOG_NOTE "%s is %s" LOG_NOTE_CHANGED "\n",

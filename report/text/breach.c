@@ -41,7 +41,9 @@ static void find_candidates(const struct report *r, struct part *parts, int n)
 			   knows_stage(parts, n, STAGE_REMOTE_APP_TO_WIRE);
 
 	for (struct part *p = parts; p < parts + n; p++) {
-		if (r->options->role == ROLE_REFLECT || !p->stage.peer)
+		if (p->stage.kernel)
+			p->candidate = false; /* see finer() */
+		else if (r->options->role == ROLE_REFLECT || !p->stage.peer)
 			p->candidate = p->index == STAGES ? !joined : p->stage.inside;
 		else if (p->index == STAGE_NETWORK)
 			p->candidate = joined && on != METRIC_RESPONSE;
@@ -140,6 +142,8 @@ static void find_gaps(const struct report *r, const struct part *parts, int n, c
 			continue;
 		if (p->known)
 			why = "there is no median to compare with";
+		else if (p->stage.kernel && !s->source[time_is_remote(p->stage.from) ? REMOTE_KERNEL_RECEIVE : KERNEL_RECEIVE])
+			why = "the kernel had no receive time of this packet";
 		else if (!p->stage.peer || r->options->role == ROLE_REFLECT)
 			why_not_here(text, sizeof(text), r);
 		else
@@ -170,15 +174,31 @@ static int64_t metric_excess(const struct report *r, const struct sample *s)
 	return result_metric(r->result, s, &value_ns) && typical_ns != INT64_MAX ? value_ns - typical_ns : INT64_MAX;
 }
 
+/* The part of a blamed receive stage that has at least half of its excess, by the kernel's receive time; or the stage. */
+static struct part *finer(struct part *parts, int n, struct part *blamed)
+{
+	const int64_t excess_ns = excess_of(blamed);
+	struct part *part = blamed;
+
+	for (struct part *p = parts; p < parts + n; p++) {
+		if (!stages_is_part(&p->stage, &blamed->stage) || !p->known)
+			continue;
+		p->candidate = true;
+		if (2 * excess_of(p) >= (part == blamed ? excess_ns : 2 * excess_of(part)))
+			part = p;
+	}
+	return part;
+}
+
 void breach_find_blame(const struct report *r, struct part *parts, int n, const struct sample *s, struct blame *b)
 {
-	const struct part *worst = NULL, *whole = n && parts[n - 1].index == STAGES ? &parts[n - 1] : NULL;
+	struct part *worst = NULL, *whole = n && parts[n - 1].index == STAGES ? &parts[n - 1] : NULL;
 
 	for (struct part *p = parts; p < parts + n; p++)
 		p->known = stages_value(&p->stage, s, &p->value_ns);
 	find_candidates(r, parts, n);
 	find_gaps(r, parts, n, s, &b->gaps);
-	for (const struct part *p = parts; p < parts + n; p++)
+	for (struct part *p = parts; p < parts + n; p++)
 		if (p != whole && excess_of(p) > (worst ? excess_of(worst) : 0))
 			worst = p;
 	/* The stages may not explain the whole excess: the worst must explain half of it, else the whole is blamed. */
@@ -191,7 +211,7 @@ void breach_find_blame(const struct report *r, struct part *parts, int n, const 
 	if (b->unknown && worst && metric_excess(r, s) - excess_of(worst) > excess_of(worst))
 		worst = NULL;
 	b->unknown = b->unknown && !worst && n;
-	b->part = worst;
+	b->part = worst ? finer(parts, n, worst) : NULL;
 }
 
 /* ---- The words ------------------------------------------------------------------------------------------------- */
@@ -239,22 +259,26 @@ static void write_no_blame(FILE *out, const struct report *r, const struct blame
 	fputc('\n', out);
 }
 
-enum poll_cause breach_poll_cause(const struct report *r, const struct part *p, const struct sample *s)
+enum receive_cause breach_receive_cause(const struct report *r, const struct part *p, const struct sample *s)
 {
 	int64_t unpolled_ns, late_ns;
 
+	if (p->stage.kernel && label_time(r->options->role, p->stage.to)->kernel)
+		return RECEIVE_CAUSE_INTERRUPT;
+
 	if (!stages_split(&p->stage, r->options->role, s, &unpolled_ns, &late_ns))
-		return POLL_CAUSE_NONE;
+		return RECEIVE_CAUSE_NONE;
 
 	const int64_t half_ns = excess_of(p) / 2;
 
-	return unpolled_ns - p->usual.value_ns >= half_ns ? POLL_CAUSE_THREAD :
-	       late_ns - p->usual.value_ns >= half_ns ? POLL_CAUSE_PACKET : POLL_CAUSE_NONE;
+	return unpolled_ns - p->usual.value_ns >= half_ns ? RECEIVE_CAUSE_THREAD :
+	       late_ns - p->usual.value_ns >= half_ns ? RECEIVE_CAUSE_PACKET : RECEIVE_CAUSE_NONE;
 }
 
-static const char *const poll_causes[] = {
-	[POLL_CAUSE_THREAD] = "the thread was not polling",
-	[POLL_CAUSE_PACKET] = "the packet was late, the thread polled",
+static const char *const receive_causes[] = {
+	[RECEIVE_CAUSE_THREAD] = "the thread was not polling",
+	[RECEIVE_CAUSE_PACKET] = "the packet was late, the thread polled",
+	[RECEIVE_CAUSE_INTERRUPT] = "the interrupt or the softirq was late",
 };
 
 static void write_blame(FILE *out, const struct report *r, const struct sample *s, const struct blame *b)
@@ -269,7 +293,7 @@ static void write_blame(FILE *out, const struct report *r, const struct sample *
 		return;
 	}
 
-	const enum poll_cause cause = breach_poll_cause(r, blamed, s);
+	const enum receive_cause cause = breach_receive_cause(r, blamed, s);
 
 	usual = blamed->usual;
 	fprintf(out, "  Blame: %s %.3f us, typical %.3f us", blamed->name, label_us(blamed->value_ns),
@@ -279,7 +303,7 @@ static void write_blame(FILE *out, const struct report *r, const struct sample *
 		fprintf(out, ", %.0f %% of the excess",
 			100.0 * (double)(blamed->value_ns - usual.value_ns) / (double)(value_ns - whole.value_ns));
 	if (cause)
-		fprintf(out, ": %s", poll_causes[cause]);
+		fprintf(out, ": %s", receive_causes[cause]);
 	fputc('\n', out);
 }
 
@@ -306,25 +330,32 @@ static void write_stages(FILE *out, const struct report *r, const struct sample 
 		write_blame(out, r, s, &blame);
 }
 
-/* Times of one host: stamps on the wire first, then user space. */
-static void write_times(FILE *out, const struct report *r, const struct sample *s, int first)
+static void write_time(FILE *out, const struct report *r, const struct sample *s, int i)
 {
 	const enum role role = r->options->role;
+	const struct label_time *t = label_time(role, i);
 	const int64_t remote = r->result->remote;
+	char name[16], text[32] = "";
 
-	for (int wire = 1; wire >= 0; wire--) {
-		for (int i = first; i < first + TIMES; i++) {
-			const struct label_time *t = label_time(role, i);
-			char name[16], text[32] = "";
+	if (!label_has_time(role, remote, s, i) || label_reported_twice(role, remote, i))
+		return;
+	fprintf(out, "  %s (%s%s %s): %s\n", label_time_name(name, sizeof(name), r, i), time_is_remote(i) ? "remote " : "",
+		label_stamps[label_source_of(t, label_source(r, i))].place, t->direction,
+		label_time_digits(text + sizeof(text) - 1, s->time_ns[i]));
+}
 
-			if (t->wire != wire || !label_has_time(role, remote, s, i) ||
-			    label_reported_twice(role, remote, i))
-				continue;
-			fprintf(out, "  %s (%s%s %s): %s\n", label_time_name(name, sizeof(name), r, i),
-				first ? "remote " : "", label_stamps[t->wire ? label_source(r, i) : SOURCE_USER].place,
-				t->direction, label_time_digits(text + sizeof(text) - 1, s->time_ns[i]));
-		}
-	}
+/* Times of one host: stamps on the wire first, then the kernel's, then user space. */
+static void write_times(FILE *out, const struct report *r, const struct sample *s, int first, int kernel)
+{
+	const enum role role = r->options->role;
+
+	for (int i = first; i < first + TIMES; i++)
+		if (label_time(role, i)->wire)
+			write_time(out, r, s, i);
+	write_time(out, r, s, kernel);
+	for (int i = first; i < first + TIMES; i++)
+		if (!label_time(role, i)->wire)
+			write_time(out, r, s, i);
 }
 
 static void write_exceeds(FILE *out, const struct report *r, const struct sample *s)
@@ -358,9 +389,9 @@ static void write_breach(FILE *out, const struct report *r, const struct sample 
 	fprintf(out, "  Sequence number: %" PRIu32 "\n", s->seq);
 	if (other)
 		fprintf(out, "  %s latency: %" PRId64 " ns\n", label_roles[o->role].breach, s->latency_ns);
-	write_times(out, r, s, 0);
+	write_times(out, r, s, 0, KERNEL_RECEIVE);
 	if (o->role == ROLE_EMIT)
-		write_times(out, r, s, REMOTE);
+		write_times(out, r, s, REMOTE, REMOTE_KERNEL_RECEIVE);
 	write_stages(out, r, s);
 	fputc('\n', out);
 }
@@ -427,10 +458,10 @@ void breach_write_brief(FILE *out, const struct report *r)
 		return;
 	}
 
-	const enum poll_cause cause = breach_poll_cause(r, blame.part, s);
+	const enum receive_cause cause = breach_receive_cause(r, blame.part, s);
 
 	fprintf(out, "  Blame: %s %.3f us, typical %.3f us%s%s\n", blame.part->name, label_us(blame.part->value_ns),
-		label_us(blame.part->usual.value_ns), cause ? ":\n    " : "", cause ? poll_causes[cause] : "");
+		label_us(blame.part->usual.value_ns), cause ? ":\n    " : "", cause ? receive_causes[cause] : "");
 }
 
 void breach_write(FILE *out, const struct report *r)

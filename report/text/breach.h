@@ -27,11 +27,11 @@ struct blame {
 	struct gaps gaps;
 };
 
-/* Cause of most of the excess of a receive stage, by its poll gap. */
-enum poll_cause { POLL_CAUSE_NONE, POLL_CAUSE_THREAD, POLL_CAUSE_PACKET };
+/* Cause of most of the excess of a receive stage or of a part of it, by the kernel's receive time or the poll gap. */
+enum receive_cause { RECEIVE_CAUSE_NONE, RECEIVE_CAUSE_THREAD, RECEIVE_CAUSE_PACKET, RECEIVE_CAUSE_INTERRUPT };
 
 /* NONE: not known, not a receive stage, or neither half has half of the excess. p: as breach_find_blame() left it. */
-enum poll_cause breach_poll_cause(const struct report *r, const struct part *p, const struct sample *s);
+enum receive_cause breach_receive_cause(const struct report *r, const struct part *p, const struct sample *s);
 
 /* Finds the stage of parts[] (stage_find()) that explains a breach; sets the values of all stages for this sample. */
 void breach_find_blame(const struct report *r, struct part *parts, int n, const struct sample *s, struct blame *b);

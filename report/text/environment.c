@@ -50,7 +50,6 @@ void report_environment(const struct report *r, const struct sample *s, uint64_t
 	static const char *const metrics[] = { [METRIC_RTT] = "rtt", [METRIC_RESPONSE] = "response",
 					       [METRIC_NETWORK] = "network" };
 	const struct options *o = r->options;
-	const int times = o->role == ROLE_EMIT ? ALL_TIMES : TIMES;
 	const int64_t remote = r->result->remote;
 	struct environment e = { text, text + REPORT_ENVIRONMENT_BYTES, environment };
 
@@ -62,7 +61,7 @@ void report_environment(const struct report *r, const struct sample *s, uint64_t
 	put_variable(&e, "RANT_THRESHOLD_NS=%" PRId64, o->threshold_ns);
 	put_variable(&e, "RANT_THRESHOLD_ON=%s", o->role == ROLE_EMIT ? metrics[o->threshold_on] : "response");
 	put_metrics(&e, r, s);
-	for (int i = 0; i < times; i++) {
+	for (int i = 0; i < ALL_TIMES; i++) {
 		char name[16], digit[32] = "";
 
 		if (label_has_time(o->role, remote, s, i) && !label_reported_twice(o->role, remote, i))

@@ -11,12 +11,19 @@
 const struct label_role label_roles[] = {
 	[ROLE_EMIT] = {
 		"RTT", "Round-trip", "round trips",
-		{ { "T1", "tx", false }, { "T1", "tx", true }, { "T4", "rx", true }, { "T4", "rx", false } },
+		{ { "T1", "tx", false, false }, { "T1", "tx", true, false }, { "T4", "rx", true, false },
+		  { "T4", "rx", false, false } },
 	},
 	[ROLE_REFLECT] = {
 		"RESPONSE", "Response", "responses",
-		{ { "T2", "rx", true }, { "T2", "rx", false }, { "T3", "tx", false }, { "T3", "tx", true } },
+		{ { "T2", "rx", true, false }, { "T2", "rx", false, false }, { "T3", "tx", false, false },
+		  { "T3", "tx", true, false } },
 	},
+};
+
+const struct label_time label_kernel_receive[] = {
+	[ROLE_EMIT] = { "T4", "rx", false, true },
+	[ROLE_REFLECT] = { "T2", "rx", false, true },
 };
 
 const struct label_stamp label_stamps[] = {
@@ -62,18 +69,18 @@ const struct label_discard label_discards[LABEL_DISCARDS] = {
 
 static const char *stamp_name(char *text, size_t bytes, const struct label_time *t, int64_t wire)
 {
-	snprintf(text, bytes, "%s_%s", t->name, label_stamps[t->wire ? wire : SOURCE_USER].suffix);
+	snprintf(text, bytes, "%s_%s", t->name, label_stamps[label_source_of(t, wire)].suffix);
 	return text;
 }
 
 int64_t label_source(const struct report *r, int i)
 {
-	return i < REMOTE ? r->options->stamp : r->result->remote;
+	return time_is_remote(i) ? r->result->remote : r->options->stamp;
 }
 
 bool label_reported_twice(enum role role, int64_t remote, int i)
 {
-	return i >= REMOTE && !label_time(role, i)->wire && remote == SOURCE_USER;
+	return time_is_remote(i) && !label_time(role, i)->wire && remote == SOURCE_USER;
 }
 
 const char *label_name(char *text, size_t bytes, enum role role, int i, int64_t source)

@@ -12,7 +12,8 @@ struct report;
 
 struct label_time {
 	const char *name, *direction;
-	bool wire; /* else user space */
+	bool wire; /* else user space, or: */
+	bool kernel; /* the kernel's receive time beside the NIC's timestamp */
 };
 
 struct label_role {
@@ -59,6 +60,7 @@ enum { LABEL_P50, LABEL_P90, LABEL_P95, LABEL_P99, LABEL_P99_9, LABEL_P99_99, LA
 extern const struct label_percentile label_percentiles[LABEL_PERCENTILES];
 extern const struct label_discard label_discards[LABEL_DISCARDS];
 extern const struct label_role label_roles[]; /* by enum role */
+extern const struct label_time label_kernel_receive[]; /* by enum role */
 extern const struct label_stamp label_stamps[]; /* by enum source */
 extern const struct label_follow_up label_follow_ups[FOLLOW_UPS];
 
@@ -71,11 +73,19 @@ static inline const char *label_follow_up_json(int i)
 /* Time i of a sample of this role, 0 .. ALL_TIMES - 1. */
 static inline const struct label_time *label_time(enum role role, int i)
 {
+	if (i >= KERNEL_RECEIVE)
+		return &label_kernel_receive[i == KERNEL_RECEIVE ? role : ROLE_REFLECT];
 	return i < REMOTE ? &label_roles[role].time[i] : &label_roles[ROLE_REFLECT].time[i - REMOTE];
 }
 
 /* enum source of the timestamps at the host of time i: by the options for this host, by the replies for the other. */
 int64_t label_source(const struct report *r, int i);
+
+/* enum source of time i: of the timestamps of its host on the wire, of user space, or of the kernel's receive time. */
+static inline int64_t label_source_of(const struct label_time *t, int64_t wire)
+{
+	return t->wire ? wire : t->kernel ? SOURCE_KERNEL : SOURCE_USER;
+}
 
 /* True if time i is a user-space time of a reflector whose timestamps are user-space times too, so that both are the
  * same. remote: enum source of the reflector's timestamps. */
@@ -85,7 +95,7 @@ bool label_reported_twice(enum role role, int64_t remote, int i);
  * times cannot be converted to the timebase of its timestamps, or if a user-space time replaced a timestamp. */
 static inline bool label_has_time(enum role role, int64_t remote, const struct sample *s, int i)
 {
-	if (i < REMOTE || !s->source[i])
+	if (!time_is_remote(i) || !s->source[i])
 		return s->source[i];
 	if (!label_time(role, i)->wire)
 		return !s->off_scale;

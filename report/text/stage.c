@@ -15,7 +15,7 @@ void stage_name(struct part *p, const struct report *r, const struct stage *s)
 {
 	const enum role role = r->options->role;
 	const struct label_time *from = label_time(role, s->from), *to = label_time(role, s->to);
-	const char *wire = label_stamps[label_source(r, s->from)].place, *remote = s->from >= REMOTE ? "Remote " : "";
+	const char *place = label_stamps[label_source_of(from, label_source(r, s->from))].place;
 	char a[16], b[16];
 
 	if (s->less_from != s->less_to) {
@@ -28,13 +28,13 @@ void stage_name(struct part *p, const struct report *r, const struct stage *s)
 		return;
 	}
 	if (from->wire && to->wire)
-		snprintf(p->name, sizeof(p->name), "%s", s->from >= REMOTE ? "Response" : "Wire and reflector");
-	else if (from->wire)
-		snprintf(p->name, sizeof(p->name), "%s%c%s-to-app", remote, *remote ? wire[0] : wire[0] & ~0x20,
-			 wire + 1);
+		snprintf(p->name, sizeof(p->name), "%s", time_is_remote(s->from) ? "Response" : "Wire and reflector");
+	else if (!from->wire && !to->wire && !s->kernel)
+		snprintf(p->name, sizeof(p->name), time_is_remote(s->from) ? "Remote app processing" : "App processing");
 	else
-		snprintf(p->name, sizeof(p->name), to->wire ? "%s%cpp-to-%s" : "%s%cpp processing", remote,
-			 *remote ? 'a' : 'A', wire);
+		snprintf(p->name, sizeof(p->name), "%s%c%s-to-%s", time_is_remote(s->from) ? "Remote " : "",
+			 time_is_remote(s->from) ? *place : *place & ~0x20, place + 1,
+			 label_stamps[label_source_of(to, label_source(r, s->to))].place);
 	snprintf(p->formula, sizeof(p->formula), "%s - %s", label_time_name(b, sizeof(b), r, s->to),
 		 label_time_name(a, sizeof(a), r, s->from));
 }

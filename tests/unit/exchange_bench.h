@@ -61,7 +61,7 @@ static struct bench {
 	struct histogram stage[STAGES], one_way[ONE_WAYS];
 	void *stage_memory[STAGES], *one_way_memory[ONE_WAYS];
 	struct packet_plan plan;
-	unsigned want_tos_calls;
+	unsigned want_tos_calls, want_kernel_times_calls;
 	uint64_t accidents_max;
 	bool exact_directions; /* no event makes the directions ambiguous, see wire/sequence.h */
 	/* A relation that is reported as exact, and its bound. */
@@ -172,6 +172,13 @@ int socket_want_tos(struct channel *c)
 	assert_ptr_equal(c, &b.channel);
 	b.want_tos_calls++;
 	c->tos_wanted = fake.tos_reported = true;
+	return 0;
+}
+
+int socket_want_kernel_times(struct channel *c)
+{
+	c->kernel_times = true;
+	b.want_kernel_times_calls++;
 	return 0;
 }
 
@@ -320,14 +327,18 @@ static inline uint64_t follow_up(enum follow_up how)
 static const struct by_hand {
 	uint8_t from, to, less_from, less_to;
 	uint8_t bound;
-	bool inside, user, peer;
+	bool inside, user, peer, kernel;
 } stages_by_hand[2][STAGES] = {
 	[ROLE_EMIT] = {
 		{ 0, 1, 0, 0, BOUND_LOCAL, false, true, false },
 		{ 2, 3, 0, 0, BOUND_LOCAL, false, true, false },
+		{ 2, 8, 0, 0, BOUND_LOCAL, false, true, false, true },
+		{ 8, 3, 0, 0, BOUND_NONE, false, true, false, true },
 		{ 4, 7, 0, 0, BOUND_NONE, false, false, true },
 		{ 1, 2, 4, 7, BOUND_NONE, true, false, true },
 		{ 4, 5, 0, 0, BOUND_REMOTE, true, true, true },
+		{ 4, 9, 0, 0, BOUND_REMOTE, false, true, true, true },
+		{ 9, 5, 0, 0, BOUND_NONE, false, true, true, true },
 		{ 5, 6, 0, 0, BOUND_REMOTE, true, true, true },
 		{ 6, 7, 0, 0, BOUND_REMOTE, true, true, true },
 	},
@@ -335,6 +346,8 @@ static const struct by_hand {
 		{ 0, 1, 0, 0, BOUND_LOCAL, true, true, false },
 		{ 2, 3, 0, 0, BOUND_LOCAL, true, true, false },
 		{ 1, 2, 0, 0, BOUND_LOCAL, true, true, false },
+		{ 0, 8, 0, 0, BOUND_LOCAL, false, true, false, true },
+		{ 8, 1, 0, 0, BOUND_NONE, false, true, false, true },
 	},
 };
 

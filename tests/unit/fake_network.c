@@ -326,6 +326,12 @@ int socket_want_tos(struct channel *c)
 	return -EINVAL;
 }
 
+int socket_want_kernel_times(struct channel *c)
+{
+	(void)c;
+	return 0;
+}
+
 /* ---- A run ------------------------------------------------------------------------------------------------------- */
 
 int64_t network_chance(int64_t below)

@@ -280,7 +280,8 @@ static inline void joined_run(enum source local, enum source remote, bool split)
 	for (int i = 0; i < STAGES; i++) {
 		const struct stage *one = &result.stages[i];
 
-		if (one->user && (!split || (!one->peer && local == SOURCE_USER)))
+		if ((one->user && (!split || (!one->peer && local == SOURCE_USER))) ||
+		    (one->kernel && !options_kernel_times(&options)))
 			continue;
 		place(&stage[i], 1);
 		result.stage[i] = &stage[i];

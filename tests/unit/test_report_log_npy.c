@@ -81,7 +81,7 @@ static void the_header_of_a_plain_log(void **state)
 		      "'shape': (42,), }");
 }
 
-#define GAPS "('POLL_GAP', '<u4'), ('REMOTE_POLL_GAP', '<u4'), ('', '|V24'), "
+#define GAPS "('POLL_GAP', '<u4'), ('REMOTE_POLL_GAP', '<u4'), ('', '|V8'), ('', '|V8'), ('', '|V8'), "
 
 static void the_header_of_a_full_log(void **state)
 {
@@ -151,6 +151,7 @@ struct got {
 	uint16_t left_out, flags;
 	int64_t number[11]; /* four times, the latency, and of a full log four times, response and network */
 	uint32_t gap_ns[2]; /* of a full log */
+	int64_t kernel_ns[2]; /* the same */
 };
 
 static struct got record(const struct sample *s, uint64_t left_out)
@@ -167,7 +168,9 @@ static struct got record(const struct sample *s, uint64_t left_out)
 	memcpy(g.number, at + 8, options.log_full ? 88 : 40);
 	if (options.log_full)
 		memcpy(g.gap_ns, at + 96, 8);
-	for (size_t i = options.log_full ? 104 : 48; i < bytes; i++)
+	if (options.log_full)
+		memcpy(g.kernel_ns, at + 104, 16);
+	for (size_t i = options.log_full ? 120 : 48; i < bytes; i++)
 		assert_int_equal((uint8_t)at[i], options.log_full ? 0xff : 0);
 	free(at);
 	return g;

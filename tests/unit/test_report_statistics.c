@@ -126,7 +126,7 @@ static void the_numbers_of_the_stages(void **state)
 		histogram_add(&stage[0], n, n);
 	for (int n = 0; n < 12345; n++)
 		histogram_add(&stage[1], -1, 0);
-	histogram_add(&stage[2], 123456789, 0);
+	histogram_add(&stage[STAGE_APP], 123456789, 0);
 	show_report();
 }
 
@@ -148,7 +148,11 @@ static void all_of_it_is_the_first_stage(void **state)
 		options.role = ROLE_REFLECT;
 		show_report();
 		options.role = ROLE_EMIT;
+		result.stage[STAGE_RESPONSE] = result.stage[STAGE_APP];
+		result.stage[STAGE_APP] = NULL;
 		show_report();
+		result.stage[STAGE_APP] = result.stage[STAGE_RESPONSE];
+		result.stage[STAGE_RESPONSE] = NULL;
 	}
 	for (int i = 0; i < STAGES; i++)
 		result.stage[i] = NULL;

@@ -30,13 +30,20 @@ static void begin(enum role role)
 	f.sample = (struct sample){ .seq = 7, .same_timebase = true, .follow_up = FOLLOW_UP_THERE, .latency_ns = 5000 };
 	f.bound_ns[BOUND_LOCAL] = 100;
 	f.bound_ns[BOUND_REMOTE] = 200;
-	for (int i = 0; i < (role == ROLE_EMIT ? ALL_TIMES : TIMES); i++) {
+	for (int i = 0; i < (role == ROLE_EMIT ? KERNEL_RECEIVE : TIMES); i++) {
 		int at = role == ROLE_EMIT ? order[i] : i;
 		bool user = role == ROLE_EMIT ? i == 0 || i == 7 || i == 3 || i == 4 : i == 1 || i == 2;
 
 		f.sample.time_ns[at] = NS_PER_S + i * NS_PER_US;
 		f.sample.source[at] = user ? SOURCE_USER : SOURCE_HARDWARE;
 	}
+	/* Half a microsecond after the receive timestamp. */
+	f.sample.time_ns[KERNEL_RECEIVE] = f.sample.time_ns[role == ROLE_EMIT ? EMIT_T4_WIRE : REFLECT_T2_WIRE] + 500;
+	f.sample.source[KERNEL_RECEIVE] = SOURCE_KERNEL;
+	if (role == ROLE_REFLECT)
+		return;
+	f.sample.time_ns[REMOTE_KERNEL_RECEIVE] = f.sample.time_ns[T2] + 500;
+	f.sample.source[REMOTE_KERNEL_RECEIVE] = SOURCE_KERNEL;
 }
 
 static unsigned known(void)
@@ -66,6 +73,12 @@ static void order_within_the_bound(void **state)
 		  0 },
 		{ ROLE_REFLECT, REFLECT_T3_USER, REFLECT_T3_WIRE, 1U << (REFLECT_T2_USER) | 1U << (REFLECT_T3_USER),
 		  100 },
+		{ ROLE_EMIT, EMIT_T4_WIRE, KERNEL_RECEIVE, 1U << KERNEL_RECEIVE, 100 },
+		{ ROLE_EMIT, KERNEL_RECEIVE, EMIT_T4_USER, 1U << KERNEL_RECEIVE, 0 },
+		{ ROLE_EMIT, T2, REMOTE_KERNEL_RECEIVE, 1U << REMOTE_KERNEL_RECEIVE, 200 },
+		{ ROLE_EMIT, REMOTE_KERNEL_RECEIVE, T2_USER, 1U << REMOTE_KERNEL_RECEIVE, 0 },
+		{ ROLE_REFLECT, REFLECT_T2_WIRE, KERNEL_RECEIVE, 1U << KERNEL_RECEIVE, 100 },
+		{ ROLE_REFLECT, KERNEL_RECEIVE, REFLECT_T2_USER, 1U << KERNEL_RECEIVE, 0 },
 	};
 
 	(void)state;
@@ -84,7 +97,7 @@ static void order_within_the_bound(void **state)
 			rules_check(&x, &f, true, options.role == ROLE_EMIT);
 			assert_int_equal(counter_get(&x.result.account.disordered), over_ns > 0);
 			/* Those of the other host are not on the scale of its stamps then. */
-			if (cases[i].first >= REMOTE) {
+			if (cases[i].out == RULE_USER_REMOTE) {
 				assert_int_equal(known(), all);
 				assert_int_equal(f.sample.off_scale, over_ns > 0);
 				assert_int_equal(f.sample.same_timebase, over_ns <= 0);
@@ -124,6 +137,7 @@ static void a_good_sample_is_left_alone(void **state)
 		/* The reflector's times of user space may be of another clock than its stamps. */
 		f.sample.same_timebase = false;
 		f.sample.time_ns[T2_USER] = 0;
+		f.sample.time_ns[REMOTE_KERNEL_RECEIVE] = -1;
 		f.sample.time_ns[T3_USER] = NS_PER_S * 2;
 		rules_check(&x, &f, true, options.role == ROLE_EMIT);
 		assert_int_equal(known(), all);
@@ -134,7 +148,7 @@ static void a_good_sample_is_left_alone(void **state)
 static void what_contradicts_the_clocks(void **state)
 {
 	const unsigned local = 1U << (EMIT_T1_USER) | 1U << (EMIT_T1_WIRE) | 1U << (EMIT_T4_WIRE) |
-		1U << (EMIT_T4_USER);
+		1U << (EMIT_T4_USER) | 1U << KERNEL_RECEIVE;
 
 	(void)state;
 	begin(ROLE_EMIT);

@@ -22,6 +22,12 @@ int socket_want_tos(struct channel *c)
 	return 0;
 }
 
+int socket_want_kernel_times(struct channel *c)
+{
+	(void)c;
+	return 0;
+}
+
 /* ---- A machine of any shape -------------------------------------------------------------------------------------- */
 
 static struct {
