@@ -432,12 +432,23 @@ static void close_all(struct run *r)
 
 /* ---- Run, and the readings before and after it ------------------------------------------------------------------- */
 
+/* Speed of the link, and length of a probe on it. */
+static void read_wire(struct run *r)
+{
+	const int mbps = r->options.role == ROLE_EMIT ? link_wire_mbps(&r->nic) : 0;
+
+	if (mbps)
+		r->exchange.result.wire = (struct wire){ mbps, transport_frame_bytes(r->channel.transport->header_bytes,
+										      packet_plan_bytes(&r->plan)) };
+}
+
 static void read_before(struct run *r)
 {
 	activity_read(&r->activity.activity, &r->activity.start, false);
 	r->report.activity_start = &r->activity.start;
 	r->facts.setting_error[0] = nic_read_setting(&r->nic, r->facts.setting[0]);
 	link_read(&r->nic, &r->link.before);
+	read_wire(r);
 }
 
 /* A breach may have stopped the trace of rant itself. */

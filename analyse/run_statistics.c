@@ -399,6 +399,23 @@ static int read_confidence(struct outcome *o, const struct tree *root, const str
 	return 0;
 }
 
+/* Not known together if it differs between files. */
+static int take_wire(struct outcome *o, const struct tree *root, const struct read_file *file)
+{
+	const struct tree *t = tree_member(root, "wire_time");
+	struct wire *w = &o->result.wire;
+	int64_t mbps = 0, bytes = 0;
+
+	if (t && (!run_count(tree_member(t, "speed_mbps"), &mbps) || mbps < 1 || mbps > INT_MAX ||
+		  !run_count(tree_member(t, "frame_bytes"), &bytes) || bytes < 64 || bytes > UINT16_MAX))
+		return run_refuse(file->path, "wire_time", "has values that are not valid");
+	if (file == o->read.file)
+		*w = (struct wire){ (int)mbps, (size_t)bytes };
+	else if (w->speed_mbps != mbps || w->frame_bytes != (size_t)bytes)
+		*w = (struct wire){ 0 };
+	return 0;
+}
+
 int run_add_statistics(struct outcome *o, const struct tree *root, struct read_file *file)
 {
 	struct statistics s = { o, file, o->options.role == ROLE_EMIT ? "rtt_ns" : "response_ns" };
@@ -413,6 +430,8 @@ int run_add_statistics(struct outcome *o, const struct tree *root, struct read_f
 		o->options.overflow_ns = limit_ns;
 	find_remote(o, all);
 	error = read_confidence(o, root, file);
+	if (!error)
+		error = take_wire(o, root, file);
 	if (!error)
 		error = add_metric(o, &f, NULL);
 	file->samples = (uint64_t)f.samples;

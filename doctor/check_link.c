@@ -7,8 +7,10 @@
 #include "doctor/rows.h"
 #include "host/nic/nic.h"
 #include "options.h"
+#include "wire/transport.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/ethtool.h>
 #include <sys/socket.h>
 
@@ -48,11 +50,11 @@ static void look_at_speed(struct check *c)
 	if (link.speed_mbps < 0)
 		return check_say(c, NOTE, where, "the serialisation time is unknown", NULL,
 				 "speed unknown, duplex %s", duplex[link.duplex]);
-	/* 44 octets of STAMP, 28 of UDP and IP, 18 of Ethernet, 20 of preamble and gap. */
+	/* 28 octets of UDP and IPv4, 44 of the shortest STAMP packet. */
 	check_say(c, link.speed_mbps < 1000 ? NOTE : OK, where,
 		  link.speed_mbps < 1000 ? "the serialisation time is a large share of the latency" : NULL, NULL,
-		  "%d Mb/s, duplex %s, a probe takes %lld ns", link.speed_mbps, duplex[link.duplex],
-		  110 * 8 * 1000LL / link.speed_mbps);
+		  "%d Mb/s, duplex %s, a probe takes %" PRId64 " ns", link.speed_mbps, duplex[link.duplex],
+		  transport_wire_ns(transport_frame_bytes(28, 44), link.speed_mbps));
 }
 
 /* ---- Settings ---------------------------------------------------------------------------------------------------- */

@@ -39,6 +39,12 @@ struct granted {
 	bool preloaded; /* a preloaded library replaces socket functions of libc */
 };
 
+/* A probe on the link of this host. All zeros: not known. */
+struct wire {
+	int speed_mbps; /* as the driver reports it */
+	size_t frame_bytes; /* by transport_frame_bytes() */
+};
+
 /* With many probes in flight. All zeros: one in flight. */
 struct window_use {
 	uint32_t most; /* probes that may be in flight */
@@ -70,6 +76,7 @@ struct result {
 	struct account account;
 	uint64_t measured; /* emitter: probes after the warm-up, with closing probes */
 	size_t probe_bytes; /* emitter: UDP payload of a probe; 0: not known */
+	struct wire wire; /* emitter */
 	struct directions directions; /* emitter, over all source ports; after source_ports_finish() */
 	struct source_port *port; /* emitter, `ports` elements; NULL: a single source port */
 	unsigned ports; /* 0: a single source port */

@@ -47,6 +47,24 @@ const struct transport *transport_of(const struct options *o, int family);
 /* Sets the encapsulation for this run; the PTP clock identity is that of the interface. */
 void transport_seal(struct encapsulation *e, const struct options *o, const struct nic *n);
 
+/* Octets of the Ethernet frame of a STAMP packet, from the destination address to the frame check sequence, padded to
+ * the smallest frame (IEEE 802.3, 3.2.8). header_bytes: of the transport. A VLAN tag (4 octets) is not counted, because
+ * a switch may add or remove it. */
+static inline size_t transport_frame_bytes(int header_bytes, size_t stamp_bytes)
+{
+	const size_t bytes = 14 + (size_t)header_bytes + stamp_bytes;
+
+	return (bytes < 60 ? 60 : bytes) + 4;
+}
+
+/* Time for which a frame occupies the link, in whole ns. The 8 octets of preamble and start delimiter are sent before
+ * the frame; the gap of 12 octets counts because no other frame can begin in it (IEEE 802.3, 3.1.1 and 4.4.2). 64 octets
+ * at 10 Gbit/s take 67.2 ns; the frame without them would take 51.2 ns. */
+static inline int64_t transport_wire_ns(size_t frame_bytes, int speed_mbps)
+{
+	return ((8 + (int64_t)frame_bytes + 12) * 8 * 1000 + speed_mbps / 2) / speed_mbps;
+}
+
 #define TRANSPORT_NAME_BYTES 64
 
 /* An address as text: "192.0.2.1", "2001:db8::1", "02:00:00:00:00:01"; NULL: no address. */

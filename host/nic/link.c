@@ -46,6 +46,28 @@ void link_read(const struct nic *n, struct link_state *s)
 	nl_socket_free(socket);
 }
 
+/* True if the bus address is that of a device: a PCI address, "virtio0". A software device has none, or a word without a
+ * digit: "N/A" (bridge, team), "tap". */
+static bool is_on_bus(const struct nic *n)
+{
+	return strpbrk(n->bus, "0123456789");
+}
+
+int link_wire_mbps(const struct nic *n)
+{
+	const int index = nic_stamper(n);
+	char name[IF_NAMESIZE];
+	struct nic lower;
+	struct nic_link link;
+	bool known;
+
+	if (!index || !if_indextoname((unsigned)index, name) || nic_find(&lower, name))
+		return 0;
+	known = lower.is_ethernet && is_on_bus(&lower) && !nic_read_link(&lower, &link) && link.speed_mbps > 0;
+	nic_close(&lower);
+	return known ? link.speed_mbps : 0;
+}
+
 /* True if the interface was deleted or moved to another namespace. Else r->ifr_name is its present name; empty if the
  * kernel does not report it. */
 static bool is_gone(const struct nic *n, struct ifreq *r)

@@ -14,6 +14,7 @@
 #include "result/source_port.h"
 #include "result/stages.h"
 #include "result/ipdv.h"
+#include "wire/transport.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -344,11 +345,27 @@ static void put_ports(struct json *j, const struct report *r)
 	json_end(j);
 }
 
+/* ---- The link ---------------------------------------------------------------------------------------------------- */
+
+static void put_wire(struct json *j, const struct wire *w)
+{
+	if (!w->speed_mbps) {
+		json_null(j, "wire_time");
+		return;
+	}
+	json_object(j, "wire_time");
+	json_integer(j, "probe_ns", transport_wire_ns(w->frame_bytes, w->speed_mbps));
+	json_count(j, "frame_bytes", w->frame_bytes);
+	json_integer(j, "speed_mbps", w->speed_mbps);
+	json_end(j);
+}
+
 void json_statistics(struct json *j, const struct report *r, bool histograms)
 {
 	const struct read *read = r->result->read;
 
 	json_metrics(j, r, histograms);
+	put_wire(j, &r->result->wire);
 	/* IPDV is known for a live run and for the log of an emitter, not for merged runs. */
 	if (!read || (!read->settings && r->options->role == ROLE_EMIT))
 		json_ipdv(j, r);

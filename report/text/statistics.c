@@ -11,6 +11,7 @@
 #include "report/text/report.h"
 #include "result/result.h"
 #include "result/stages.h"
+#include "wire/transport.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -342,6 +343,23 @@ static void write_whole(FILE *out, const struct report *r, struct table *t)
 		    r->histogram, 0);
 }
 
+/* The time of a probe on the link, to compare with the network time. A reply of another length takes another time. */
+static void write_wire_time(FILE *out, const struct report *r)
+{
+	const struct result *result = r->result;
+	const struct wire *w = &result->wire;
+	const uint64_t replies = counter_get(&result->account.timed_packets);
+	const bool alike = replies && counter_get(&result->account.timed_bytes) == replies * result->probe_bytes;
+	const bool fast = w->speed_mbps >= 1000;
+
+	if (!w->speed_mbps || !options_on_wire(r->options) || result->remote == SOURCE_USER)
+		return;
+	fprintf(out, "  Wire time: %s%" PRId64 " ns on the link of this host (%s: %zu octets at %g %s)\n",
+		alike ? "2 x " : "", transport_wire_ns(w->frame_bytes, w->speed_mbps),
+		alike ? "a probe and its reply" : "a probe", w->frame_bytes,
+		fast ? w->speed_mbps / 1000.0 : w->speed_mbps, fast ? "Gbit/s" : "Mbit/s");
+}
+
 static void write_gaps_between(FILE *out, const struct result *result)
 {
 	const struct outages *gaps = &result->poll_gaps.between;
@@ -375,6 +393,8 @@ void statistics_write_stages(FILE *out, const struct report *r, int columns)
 		write_stage(out, &t, STATISTICS_POLL_GAP, STATISTICS_POLL_GAP_FORMULA, result->poll_gaps.within, 0);
 	write_one_way(out, r, &t);
 	end_table(out, &t);
+	if (r->options->role == ROLE_EMIT && stage_is_collected(r, STAGE_NETWORK, &stages[STAGE_NETWORK]))
+		write_wire_time(out, r);
 	confidence_write(out, r);
 	confidence_write_goal(out, r);
 	write_gaps_between(out, result);
