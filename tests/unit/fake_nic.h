@@ -21,6 +21,7 @@ static struct {
 	bool on;
 	const char *driver, *bus;
 	uint8_t mac[6];
+	unsigned short hardware; /* ARPHRD_* */
 	struct nic_abilities can;
 	int setting[3]; /* as struct hwtstamp_config */
 	bool no_link, not_running, down;
@@ -90,6 +91,7 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 		r->ifr_mtu = 1500;
 		return fail_with(fake_nic.mtu_error);
 	case SIOCGIFHWADDR:
+		r->ifr_hwaddr.sa_family = fake_nic.hardware;
 		memcpy(r->ifr_hwaddr.sa_data, fake_nic.mac, sizeof(fake_nic.mac));
 		return fail_with(fake_nic.mac_error);
 	case SIOCETHTOOL:

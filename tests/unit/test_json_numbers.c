@@ -235,6 +235,19 @@ static void stages_and_ways(void **state)
 	show(line);
 }
 
+static void the_wire_time(void **state)
+{
+	(void)state;
+	options.role = ROLE_EMIT;
+	json_statistics(begin(), &report, false);
+	finish();
+	assert_value(line, "wire_time", "null");
+	result.wire = (struct wire){ 10000, 64 };
+	json_statistics(begin(), &report, false);
+	finish();
+	assert_value(line, "wire_time", "{\"probe_ns\":67,\"frame_bytes\":64,\"speed_mbps\":10000}");
+}
+
 static void metric_of(struct ipdv_metric *f, uint64_t a, uint64_t b)
 {
 	ipdv_count(f, a);
@@ -644,6 +657,7 @@ int main(void)
 		TEST(accounts_of_a_reflector),
 		TEST(numbers_of_a_histogram),
 		TEST(stages_and_ways),
+		TEST(the_wire_time),
 		TEST(ipdv_metrics),
 		TEST(schedule_and_ports),
 		TEST(breaches_of_an_emitter),

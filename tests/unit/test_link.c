@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: wraps=ioctl,genl_ctrl_resolve,nl_connect sources=host/nic/nic.c,host/nic/nic_abilities.c,host/nic/nic_address.c,host/nic/nic_names.c,host/nic/nic_lower.c,host/nic/nic_netlink.c,host/nic/nic_share.c,host/nic/nic_stamp.c libs=-lnl-3 -lnl-genl-3 */
+/* build: wraps=ioctl,genl_ctrl_resolve,nl_connect,nic_stamper,if_indextoname sources=host/nic/nic.c,host/nic/nic_abilities.c,host/nic/nic_address.c,host/nic/nic_names.c,host/nic/nic_lower.c,host/nic/nic_netlink.c,host/nic/nic_share.c,host/nic/nic_stamp.c libs=-lnl-3 -lnl-genl-3 */
 /* Link state before and after a run: with a netlink that fails, and, as root, in a network namespace. */
 #include "host/nic/link.c"
 
@@ -8,6 +8,8 @@
 
 #include "nic_bench.h"
 #include "nic_namespace.h"
+
+#include <linux/if_arp.h>
 
 static void a_netlink_that_fails(void **state)
 {
@@ -166,6 +168,88 @@ static void an_interface_that_is_gone(void **state)
 	nic_close(&other);
 }
 
+/* ---- The speed of the link --------------------------------------------------------------------------------------- */
+
+static int stamper; /* with the fake NIC: what nic_stamper() returns */
+
+int __real_nic_stamper(const struct nic *n);
+int __wrap_nic_stamper(const struct nic *n);
+char *__real_if_indextoname(unsigned index, char *name);
+char *__wrap_if_indextoname(unsigned index, char *name);
+
+int __wrap_nic_stamper(const struct nic *n)
+{
+	return fake_nic.on ? stamper : __real_nic_stamper(n);
+}
+
+char *__wrap_if_indextoname(unsigned index, char *name)
+{
+	if (!fake_nic.on)
+		return __real_if_indextoname(index, name);
+	return index == 7 ? strcpy(name, "fake0") : NULL;
+}
+
+/* The speed counts only of an Ethernet device on a bus. The interface itself, a VLAN, is another one. */
+static void the_speed_of_a_link(void **state)
+{
+	static const struct {
+		int stamper;
+		unsigned short hardware;
+		const char *bus;
+		uint32_t speed;
+		int error, expected;
+	} rows[] = {
+		{ 7, ARPHRD_ETHER, "0000:01:00.0", 10000, 0, 10000 },
+		{ 7, ARPHRD_ETHER, "30be0000.ethernet", 100, 0, 100 },
+		{ 7, ARPHRD_ETHER, "", 10000, 0, 0 },
+		{ 7, ARPHRD_ETHER, "N/A", 10000, 0, 0 },
+		{ 7, ARPHRD_ETHER, "tap", 10000, 0, 0 },
+		{ 7, ARPHRD_INFINIBAND, "0000:01:00.0", 10000, 0, 0 },
+		{ 7, ARPHRD_ETHER, "0000:01:00.0", (uint32_t)SPEED_UNKNOWN, 0, 0 },
+		{ 7, ARPHRD_ETHER, "0000:01:00.0", 0, 0, 0 },
+		{ 7, ARPHRD_ETHER, "0000:01:00.0", 10000, EOPNOTSUPP, 0 },
+		{ 8, ARPHRD_ETHER, "0000:01:00.0", 10000, 0, 0 }, /* gone */
+		{ 0, ARPHRD_ETHER, "0000:01:00.0", 10000, 0, 0 }, /* in another namespace */
+	};
+	static const struct script plain = { .name = "speed" };
+	const int fd = lowest_free_fd();
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct nic n = { .name = "vlan0", .index = 3, .control_fd = -1 };
+
+		fake_on(&plain);
+		fake.link_words = 3;
+		fake.speed = rows[i].speed;
+		fake.settings_error[0] = rows[i].error;
+		fake_nic.bus = rows[i].bus;
+		fake_nic.hardware = rows[i].hardware;
+		stamper = rows[i].stamper;
+		assert_int_equal(link_wire_mbps(&n), rows[i].expected);
+	}
+	assert_int_equal(lowest_free_fd(), fd);
+}
+
+/* The kernel's veth reports 10 Gbit/s. */
+static void a_software_device_has_no_speed(void **state)
+{
+	static const char *const names[] = { "va", "lo" };
+	struct nic_link link = { .speed_mbps = -1 };
+	struct nic n;
+
+	(void)state;
+	make_links();
+	n = opened("va");
+	assert_int_equal(nic_read_link(&n, &link), 0);
+	assert_int_equal(link.speed_mbps, 10000);
+	nic_close(&n);
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		n = opened(names[i]);
+		assert_int_equal(link_wire_mbps(&n), 0);
+		nic_close(&n);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +257,8 @@ int main(void)
 		IN_NAMESPACE(a_link_that_goes_down),
 		IN_NAMESPACE(a_link_that_changes_is_reported),
 		IN_NAMESPACE(an_interface_that_is_gone),
+		cmocka_unit_test_teardown(the_speed_of_a_link, fake_off),
+		IN_NAMESPACE(a_software_device_has_no_speed),
 	};
 
 	return cmocka_run_group_tests_name("link", tests, NULL, NULL);

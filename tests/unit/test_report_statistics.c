@@ -250,6 +250,55 @@ static void the_table_fits_the_terminal(void **state)
 	show_report();
 }
 
+/* Next to the network time, and only with the speed of the link and timestamps outside the programs. */
+static void the_time_of_a_probe_on_the_link(void **state)
+{
+	static const struct {
+		struct wire wire;
+		size_t probe_bytes, replies_bytes;
+		enum source local, remote;
+	} rows[] = {
+		{ { 10000, 64 }, 18, 100 * 18, SOURCE_HARDWARE, SOURCE_HARDWARE },
+		{ { 0, 0 }, 18, 100 * 18, SOURCE_HARDWARE, SOURCE_HARDWARE },
+		{ { 2500, 1518 }, 1472, 100 * 44, SOURCE_KERNEL, SOURCE_KERNEL },
+		{ { 100, 142 }, 96, 100 * 96, SOURCE_KERNEL, SOURCE_HARDWARE },
+		{ { 10000, 64 }, 18, 0, SOURCE_HARDWARE, SOURCE_KERNEL },
+		{ { 10000, 64 }, 18, 100 * 18, SOURCE_USER, SOURCE_USER },
+		{ { 10000, 64 }, 18, 100 * 18, SOURCE_HARDWARE, SOURCE_USER },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		tear_down(state);
+		set_up(state);
+		part = "^Stages";
+		width = 80;
+		joined_run(rows[i].local, rows[i].remote, false);
+		result.wire = rows[i].wire;
+		result.probe_bytes = rows[i].probe_bytes;
+		counter_add(&result.account.timed_packets, rows[i].replies_bytes ? 100 : 0);
+		counter_add(&result.account.timed_bytes, rows[i].replies_bytes);
+		show_report();
+		if (i < 2)
+			assert_int_equal(times_in(text, "  Wire time: 2 x 67 ns "), !i);
+	}
+	/* The reflector does not report its times: there is no network time. */
+	tear_down(state);
+	set_up(state);
+	part = "^Stages";
+	width = 80;
+	joined_run(SOURCE_HARDWARE, SOURCE_LOCAL, false);
+	result.wire = rows[0].wire;
+	forget_samples(&stage[STAGE_NETWORK], 0, 0);
+	assert_no(written(80), "Wire time");
+	/* A reflector. */
+	tear_down(state);
+	set_up(state);
+	usual_run(ROLE_REFLECT, SOURCE_HARDWARE, 6000, 1, 1, 1);
+	result.wire = rows[0].wire;
+	assert_no(written(80), "Wire time");
+}
+
 /* None is shown as zero, and the reason is that of most samples. */
 static void stages_that_the_reflector_did_not_print(void **state)
 {
@@ -438,6 +487,7 @@ int main(void)
 		TEST(the_stages_of_both_hosts),
 		TEST(the_names_of_remote_stages),
 		TEST(the_table_fits_the_terminal),
+		TEST(the_time_of_a_probe_on_the_link),
 		TEST(stages_that_the_reflector_did_not_print),
 		TEST(why_remote_stages_are_not_known),
 		TEST(each_way_by_itself),

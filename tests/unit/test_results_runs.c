@@ -122,6 +122,44 @@ static void the_rhythm(void **state)
 	outcome_close(o);
 }
 
+#define WIRE "\"wire_time\": {\"probe_ns\": 67, \"frame_bytes\": "
+
+/* One time for all files, or none. The time itself is not read. */
+static void the_wire_time(void **state)
+{
+	static const char *const wrong[] = {
+		WIRE "63, \"speed_mbps\": 10000}}", WIRE "65536, \"speed_mbps\": 10000}}", WIRE "64, \"speed_mbps\": 0}}",
+		WIRE "64, \"speed_mbps\": -1}}", WIRE "64, \"speed_mbps\": 2147483648}}", WIRE "64}}",
+		"\"wire_time\": {\"speed_mbps\": 10000}}", "\"wire_time\": 67}",
+	};
+	struct outcome *o = begin();
+	const struct wire *w = &o->result.wire;
+
+	(void)state;
+	assert_int_equal(add(o, "a", with("\"breaches\": null}", WIRE "142, \"speed_mbps\": 25000}}"), NULL), 0);
+	assert_int_equal(w->frame_bytes, 142);
+	assert_int_equal(w->speed_mbps, 25000);
+	assert_int_equal(add(o, "b", with("\"breaches\": null}", WIRE "142, \"speed_mbps\": 25000}}"), NULL), 0);
+	assert_int_equal(w->speed_mbps, 25000);
+	assert_int_equal(add(o, "c", with("\"breaches\": null}", WIRE "142, \"speed_mbps\": 10000}}"), NULL), 0);
+	assert_int_equal(w->speed_mbps, 0);
+	assert_int_equal(add(o, "d", with("\"breaches\": null}", WIRE "142, \"speed_mbps\": 25000}}"), NULL), 0);
+	assert_int_equal(w->speed_mbps, 0);
+	outcome_close(o);
+	/* A file of an older version does not have it. */
+	o = begin();
+	assert_int_equal(add(o, "a", with("\"breaches\": null}", WIRE "142, \"speed_mbps\": 25000}}"), NULL), 0);
+	assert_int_equal(add(o, "b", results_run, NULL), 0);
+	assert_int_equal(o->result.wire.speed_mbps, 0);
+	outcome_close(o);
+	for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+		o = begin();
+		assert_int_equal(add(o, "a", with("\"breaches\": null}", wrong[i]), NULL), -EINVAL);
+		golden_line(said);
+		outcome_close(o);
+	}
+}
+
 /* Without the start of a run its seconds have no time of day. */
 static void a_run_without_a_begin(void **state)
 {
@@ -547,7 +585,8 @@ static void a_statistic_of_a_newer_rant(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_run), cmocka_unit_test(the_rhythm), cmocka_unit_test(a_run_without_a_begin),
+		cmocka_unit_test(one_run), cmocka_unit_test(the_rhythm), cmocka_unit_test(the_wire_time),
+			cmocka_unit_test(a_run_without_a_begin),
 			cmocka_unit_test(a_deviation_is_never_more_than_it_was), cmocka_unit_test(three_runs),
 			cmocka_unit_test(how_probes_arrived),
 		cmocka_unit_test(runs_of_one_file),

@@ -110,6 +110,56 @@ static void seal(void **state)
 	assert_int_equal(get16(e.sent + ENCAPSULATION_AT_TLV), ENCAPSULATION_REQUEST);
 }
 
+/* Worked out by hand: (8 + frame + 12) * 8 bits, at 1 bit/ns for each Gbit/s. */
+static void time_on_the_wire(void **state)
+{
+	static const struct {
+		size_t frame_bytes;
+		int speed_mbps;
+		int64_t expected_ns;
+	} times[] = {
+		{ 64, 10, 67200 }, { 64, 100, 6720 }, { 64, 1000, 672 }, { 64, 2500, 269 /* 268.8 */ },
+		{ 64, 10000, 67 /* 67.2 */ }, { 64, 25000, 27 /* 26.88 */ }, { 64, 100000, 7 /* 6.72 */ },
+		{ 64, 400000, 2 /* 1.68 */ }, { 64, INT_MAX, 0 },
+		{ 1500, 10000, 1216 }, { 1500, 25000, 486 /* 486.4 */ }, { 1500, 100000, 122 /* 121.6 */ },
+		{ 1518, 10000, 1230 /* 1230.4 */ }, { 65535, 10, 52444000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(times); i++)
+		assert_int_equal(transport_wire_ns(times[i].frame_bytes, times[i].speed_mbps), times[i].expected_ns);
+}
+
+/* Ethernet 14, IPv4 20 or IPv6 40, UDP or ICMP 8, PTP encapsulation 48, in UDP/IPv6 with 2 octets after it; 4 of the
+ * frame check sequence. */
+static void octets_of_a_frame(void **state)
+{
+	static const struct {
+		int transport, family;
+		size_t stamp_bytes, expected;
+	} rows[] = {
+		{ TRANSPORT_UDP, AF_INET, 44, 90 }, { TRANSPORT_UDP, AF_INET6, 44, 110 },
+		{ TRANSPORT_UDP, AF_INET, 96, 142 }, { TRANSPORT_UDP, AF_INET, 1472, 1518 },
+		{ TRANSPORT_UDP, AF_INET6, 1452, 1518 },
+		{ TRANSPORT_PTP, AF_INET, 44, 138 }, { TRANSPORT_PTP, AF_INET6, 44, 160 },
+		{ TRANSPORT_L2, AF_UNSPEC, 44, 110 },
+		{ TRANSPORT_ICMP, AF_INET, 44, 90 }, { TRANSPORT_ICMP, AF_INET6, 44, 110 },
+		/* Padded to 64, up to 18 octets. */
+		{ TRANSPORT_UDP, AF_INET, 0, 64 }, { TRANSPORT_UDP, AF_INET, 18, 64 }, { TRANSPORT_UDP, AF_INET, 19, 65 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		o = (struct options){ .transport = rows[i].transport };
+
+		const struct transport *t = transport_of(&o, rows[i].family);
+
+		assert_int_equal(transport_frame_bytes(t->header_bytes, rows[i].stamp_bytes), rows[i].expected);
+		if (t->instead)
+			assert_int_equal(t->instead->header_bytes, t->header_bytes);
+	}
+}
+
 /* ---- Through the kernel ------------------------------------------------------------------------------------------ */
 
 #define PORT 10319 /* not that of PTP: something on this machine may have it */
@@ -272,6 +322,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ports_that_cannot_be_had), cmocka_unit_test(names), cmocka_unit_test(both_families),
 			cmocka_unit_test(the_families_of_a_reflector), cmocka_unit_test(seal),
+			cmocka_unit_test(time_on_the_wire), cmocka_unit_test(octets_of_a_frame),
 		cmocka_unit_test(through_the_kernel), cmocka_unit_test(what_came_before_the_filter_of_a_raw_socket),
 	};
 
