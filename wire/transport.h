@@ -58,8 +58,8 @@ static inline size_t transport_frame_bytes(int header_bytes, size_t stamp_bytes)
 }
 
 /* Time for which a frame occupies the link, in whole ns. The 8 octets of preamble and start delimiter are sent before
- * the frame; the gap of 12 octets counts because no other frame can begin in it (IEEE 802.3, 3.1.1 and 4.4.2). 64 octets
- * at 10 Gbit/s take 67.2 ns; the frame without them would take 51.2 ns. */
+ * the frame; the gap of 12 octets counts because no other frame can begin in it (IEEE 802.3, 3.1.1 and 4.4.2).
+ * 64 octets at 10 Gbit/s take 67.2 ns; the frame without preamble and gap would take 51.2 ns. */
 static inline int64_t transport_wire_ns(size_t frame_bytes, int speed_mbps)
 {
 	return ((8 + (int64_t)frame_bytes + 12) * 8 * 1000 + speed_mbps / 2) / speed_mbps;

@@ -46,8 +46,8 @@ void link_read(const struct nic *n, struct link_state *s)
 	nl_socket_free(socket);
 }
 
-/* True if the bus address is that of a device: a PCI address, "virtio0". A software device has none, or a word without a
- * digit: "N/A" (bridge, team), "tap". */
+/* True if the bus address is that of a device: a PCI address, "30be0000.ethernet". A software device has none, or a word
+ * without a digit: "N/A" (bridge), "tap". */
 static bool is_on_bus(const struct nic *n)
 {
 	return strpbrk(n->bus, "0123456789");

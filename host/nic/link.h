@@ -37,9 +37,9 @@ static inline const char *link_stamper_name(const struct link_watch *w, char *te
 	return w->stamper ? if_indextoname((unsigned)w->stamper, text) : NULL;
 }
 
-/* Speed in Mbit/s of the link on which packets of this interface leave: of the interface itself, of the real device of a
- * VLAN, or of the active member of a bond. 0: not known, as of a device that is not Ethernet, and of a software device,
- * which makes up a speed (veth: 10000). Opens a socket, allocates. */
+/* Speed in Mbit/s of the link on which packets of this interface leave: of the interface itself, of the real device of
+ * a VLAN, or of the active member of a bond. 0: not known, as of a device that is not Ethernet, and of a software
+ * device, which makes up a speed (veth: 10000). Opens a socket, allocates. */
 int link_wire_mbps(const struct nic *n);
 
 /* For the housekeeping thread: calls on_gone() of the struct link_watch when the interface was deleted or moved to

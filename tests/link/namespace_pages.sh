@@ -61,6 +61,7 @@ report.md|emitter:    sent|else: link_audit.sh adds this up after each run
 report.md|  a = numpy.load|else: read_log.py and namespace_recipes.sh
 report.md|Measurement: trusted|else: test_verdict
 report.md|Measurement: doubtful|else: test_steadiness
+report.md|  Wire time:|else: test_report_statistics; the speed of veth is made up
 report.md|Modes:|else: test_teeth
 reading.md|            program |else: a picture
 reading.md|ping -q|pages: four programs on one link

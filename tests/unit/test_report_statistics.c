@@ -282,7 +282,7 @@ static void the_time_of_a_probe_on_the_link(void **state)
 		if (i < 2)
 			assert_int_equal(times_in(text, "  Wire time: 2 x 67 ns "), !i);
 	}
-	/* The reflector does not report its times: there is no network time. */
+	/* The reflector does not report its times, so the network time is not known. */
 	tear_down(state);
 	set_up(state);
 	part = "^Stages";
