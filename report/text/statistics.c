@@ -393,7 +393,7 @@ void statistics_write_stages(FILE *out, const struct report *r, int columns)
 		write_stage(out, &t, STATISTICS_POLL_GAP, STATISTICS_POLL_GAP_FORMULA, result->poll_gaps.within, 0);
 	write_one_way(out, r, &t);
 	end_table(out, &t);
-	if (r->options->role == ROLE_EMIT && stage_is_collected(r, STAGE_NETWORK, &stages[STAGE_NETWORK]))
+	if (stage_is_collected(r, STAGE_NETWORK, &stages[STAGE_NETWORK]))
 		write_wire_time(out, r);
 	confidence_write(out, r);
 	confidence_write_goal(out, r);
