@@ -125,7 +125,9 @@ static void run(struct options *o, int count, int status)
 static void everything_of_one_run(void **state)
 {
 	(void)state;
-	write_run(0, "\"ttl\": 255", "\"ttl\": 255, \"timeout_why\": null, \"quiet\": true");
+	write_run(0, "\"ttl\": 255, \"overflow_ns\": 100000}}",
+		  "\"ttl\": 255, \"timeout_why\": null, \"quiet\": true, \"overflow_ns\": 100000}},\n"
+		  "\"wire_time\": {\"probe_ns\": 93, \"frame_bytes\": 142, \"speed_mbps\": 14000}");
 	run(&(struct options){ .report = true, .details = true, .histogram = true, .json_path = "json",
 		.jsonl_path = "jsonl" }, 1,
 	    STATUS_DONE);
