@@ -374,43 +374,70 @@ static bool confirm_held(struct exchange *x, struct flight *f)
 
 #define BESIDE_MOST 64 /* flights compared for one; the rest is left to later flights */
 
-/* Compares held flights that ended just before this flight began, and just after. By the clock of the
- * timestamps: replies may wait to be read for longer than a round trip. */
+/* Its known is false without T3 and T4 that may be compared. */
+static struct window_reply reply_of(const struct exchange *x, const struct flight *f)
+{
+	const struct sample *s = &f->sample;
+	const int64_t t3_ns = s->time_ns[REMOTE + REFLECT_T3_WIRE];
+
+	if (f->fate != FATE_ANSWERED || !f->kept || !s->source[REMOTE + REFLECT_T3_WIRE] || !rules_is_response(s))
+		return (struct window_reply){ .known = false };
+	return (struct window_reply){ .known = true, .t3_ns = t3_ns, .t4_ns = s->time_ns[x->to],
+				      .network_ns = s->latency_ns - (t3_ns - s->time_ns[REMOTE + REFLECT_T2_WIRE]) };
+}
+
+static bool agrees_with_reply(struct exchange *x, const struct flight *f, const struct window_reply *r)
+{
+	const struct clock_peer_moment moment = { .seq = f->sample.seq, .mono_ns = x->now_ns };
+	const int64_t t1_ns = f->sample.time_ns[x->from];
+
+	if (!r->known || r->t4_ns < x->window.beside_since_ns ||
+	    clock_peer_pair(x->peer, r->t3_ns, r->t4_ns, t1_ns, f->sample.time_ns[REMOTE + REFLECT_T2_WIRE], &moment))
+		return true;
+	/* Later flights that were in flight then contradict it too. */
+	x->window.beside_since_ns = (r->t4_ns > t1_ns ? r->t4_ns : t1_ns) + r->network_ns + STEP_SLACK_NS;
+	return false;
+}
+
+/* Compares flights that ended just before this flight began, and just after. By the clock of the timestamps:
+ * replies may wait to be read for longer than a round trip. */
 static bool agrees_with_held(struct exchange *x, const struct flight *f)
 {
-	const unsigned t2 = REMOTE + REFLECT_T2_WIRE, t3 = REMOTE + REFLECT_T3_WIRE;
-	const struct clock_peer_moment moment = { .seq = f->sample.seq, .mono_ns = x->now_ns };
 	const int64_t t1_ns = f->sample.time_ns[x->from];
 	struct window *w = &x->window;
 	unsigned after = 0;
 
-	if (!f->sample.source[x->from] || !f->sample.source[t2])
+	if (!f->sample.source[x->from] || !f->sample.source[REMOTE + REFLECT_T2_WIRE])
 		return true;
 	if ((int32_t)(w->held_key - w->beside_key) > 0)
 		w->beside_key = w->held_key;
-	if (t1_ns < w->beside_t1_ns) /* this host's clock was stepped */
+	if (t1_ns < w->beside_t1_ns) { /* this host's clock was stepped */
 		w->beside_since_ns = INT64_MIN;
+		w->beside.known = false;
+	}
 	w->beside_t1_ns = t1_ns;
 	if (t1_ns < w->beside_since_ns)
-		return true;
+		return false;
+	/* It may be recorded already: confirmed by an exchange that began before a step which this flight met. */
+	if (!agrees_with_reply(x, f, &w->beside))
+		return false;
 	for (uint32_t key = w->beside_key, end = key + BESIDE_MOST; key != x->oldest_key && key != end; key++) {
 		const struct flight *h = verb_flight_of(x, key);
 		const bool answered = h->fate == FATE_ANSWERED && h->kept;
 		const int64_t t4_ns = answered ? h->sample.time_ns[x->to] : INT64_MIN;
+		const struct window_reply r = reply_of(x, h);
 
-		if (answered && h->sample.source[t3] && t4_ns >= w->beside_since_ns && rules_is_response(&h->sample) &&
-		    !clock_peer_pair(x->peer, h->sample.time_ns[t3], t4_ns, t1_ns, f->sample.time_ns[t2], &moment)) {
-			/* Later flights that were in flight then contradict it too. */
-			w->beside_since_ns = (t4_ns > t1_ns ? t4_ns : t1_ns) + h->sample.latency_ns -
-					     (h->sample.time_ns[t3] - h->sample.time_ns[t2]) + STEP_SLACK_NS;
+		if (!agrees_with_reply(x, f, &r))
 			return false;
-		}
 		/* The first flight after T1 may have been reflected before a step that this flight met: the
 		 * directions take their time. */
-		if (t4_ns <= t1_ns && !after)
+		if (t4_ns <= t1_ns && !after) {
 			w->beside_key = key;
-		else if (t4_ns > t1_ns && ++after == 2)
+			if (r.known)
+				w->beside = r;
+		} else if (t4_ns > t1_ns && ++after == 2) {
 			break;
+		}
 	}
 	return true;
 }

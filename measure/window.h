@@ -34,6 +34,12 @@ struct window_queue {
 	uint32_t unread;
 };
 
+struct window_reply {
+	bool known;
+	int64_t t3_ns, t4_ns;
+	int64_t network_ns; /* round trip less response */
+};
+
 struct window {
 	/* Set by the caller, with the rings of the exchange (see there); most is 0 without a window;
 	 * several source ports need a window. */
@@ -50,6 +56,8 @@ struct window {
 	uint32_t in_flight; /* sent, neither answered nor timed out */
 	uint32_t held_key; /* flights from this key to oldest_key - 1 are held: see join_release() */
 	uint32_t beside_key; /* the last held flight whose T4 is not after the last compared T1 */
+	/* its reply, or that of the last such flight with all times; kept when the flight is recorded */
+	struct window_reply beside;
 	/* the last compared T1; time before which data contradict later data */
 	int64_t beside_t1_ns, beside_since_ns;
 	/* the last flight whose T1 and T2 were compared with the clocks of both hosts */

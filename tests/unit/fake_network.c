@@ -163,7 +163,13 @@ int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *un
 /* The reflector's clock at a moment of this network. */
 static int64_t by_reflector(int64_t ns)
 {
-	return ns + EPOCH_NS + THERE_NS + (sim.stepped_at_ns && ns >= sim.stepped_at_ns ? sim.stepped_ns : 0);
+	int64_t steps = sim.stepped_at_ns && ns >= sim.stepped_at_ns;
+
+	if (steps && sim.stepped_again_ns) {
+		steps += (ns - sim.stepped_at_ns) / sim.stepped_again_ns;
+		steps = steps < sim.stepped_times ? steps : sim.stepped_times;
+	}
+	return ns + EPOCH_NS + THERE_NS + steps * sim.stepped_ns;
 }
 
 static void note_sent(const struct channel *c, uint32_t seq, uint32_t id, const uint8_t *packet, size_t bytes)

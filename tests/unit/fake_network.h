@@ -73,6 +73,8 @@ extern struct network {
 	uint32_t ring; /* flights; 0: as they come */
 	int64_t response_ns; /* RESPONSE_NS, and the queueing time of a probe at the reflector */
 	int64_t stepped_at_ns, stepped_ns; /* the reflector's clock is set by so much at this time; 0: never */
+	int64_t stepped_again_ns; /* and again after each interval of this length, stepped_times in all; 0: once */
+	unsigned stepped_times;
 	unsigned restart_at; /* the reflector restarts before it receives this or a later probe; 0: never */
 	struct session_remote {
 		uint32_t replies; /* the reflector's count */

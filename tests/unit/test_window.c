@@ -492,6 +492,18 @@ static void one_of_several_follow_ups_is_enough(void **state)
 	assert_int_equal(COUNT(follow_up_late), 0);
 }
 
+/* No record has a network time that spans a step. */
+static void check_network_times(void)
+{
+	for (unsigned n = 0; n < COUNT(recorded); n++) {
+		const int64_t *at = record[n].time_ns;
+
+		if (record[n].source[REMOTE + REFLECT_T3_WIRE])
+			assert_int_equal(record[n].latency_ns - (at[REMOTE + REFLECT_T3_WIRE] - at[REMOTE + REFLECT_T2_WIRE]),
+					 7000);
+	}
+}
+
 /* Only a probe sent after the replies to those reflected across the step shows it. */
 static void a_step_of_the_reflectors_clock(void **state)
 {
@@ -513,17 +525,39 @@ static void a_step_of_the_reflectors_clock(void **state)
 		sim.stepped_ns = steps_ns[i / 3];
 		network_run();
 		assert_int_equal(network_check_records(), 3000);
-		for (unsigned n = 0; n < 3000; n++) {
-			const int64_t *at = record[n].time_ns;
-
-			if (record[n].source[REMOTE + REFLECT_T3_WIRE])
-				assert_int_equal(record[n].latency_ns -
-						 (at[REMOTE + REFLECT_T3_WIRE] - at[REMOTE + REFLECT_T2_WIRE]), 7000);
-		}
+		check_network_times();
 		/* Such a small step may be taken as timestamps that contradict the others. */
 		assert_int_equal(peer.jumps + (i % 3 == 2 ? peer.outliers : 0), 1);
 		assert_in_range(COUNT(follow_up[FOLLOW_UP_STEPPED]), 1, 3 * options.window);
 		assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]) + COUNT(follow_up[FOLLOW_UP_STEPPED]), 3000);
+		network_teardown(state);
+	}
+}
+
+/* After a step no exchange is complete until the next step. Only the reply just before that step shows it, which may be
+ * recorded by then: a probe was sent between this reply and the step. */
+static void steps_within_one_round_trip(void **state)
+{
+	static const int64_t steps_ns[] = { -20 * NS_PER_MS, -700 * NS_PER_US, -200 * NS_PER_US, 700 * NS_PER_US };
+
+	for (unsigned i = 0; i < 3 * COUNT_OF(steps_ns); i++) {
+		network_setup(state);
+		options.count = 1500;
+		options.interval_ns = 120 * NS_PER_US;
+		options.window = 512;
+		options.timeout_ns = NS_PER_S;
+		/* A reply arrives in the middle between two probes. */
+		sim.response_ns = 40 * NS_PER_MS + 10 * NS_PER_US + network_chance(80 * NS_PER_US);
+		sim.stepped_at_ns = BEGIN_NS + 60 * NS_PER_MS + network_chance(NS_PER_MS);
+		sim.stepped_ns = steps_ns[i / 3];
+		sim.stepped_times = 4;
+		sim.stepped_again_ns = 2 * NS_PER_MS + network_chance(20 * NS_PER_MS);
+		network_run();
+		assert_int_equal(network_check_records(), 1500);
+		check_network_times();
+		assert_int_not_equal(peer.jumps + peer.outliers, 0);
+		assert_in_range(COUNT(follow_up[FOLLOW_UP_THERE]), 100, 1400);
+		assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]) + COUNT(follow_up[FOLLOW_UP_STEPPED]), 1500);
 		network_teardown(state);
 	}
 }
@@ -731,7 +765,8 @@ int main(void)
 		TEST(a_nic_that_is_slow_to_free_its_place), TEST(stamps_that_are_missing_or_late),
 		TEST(what_the_reflector_does_not_know), TEST(nothing_more_comes_at_the_end),
 		TEST(one_of_several_follow_ups_is_enough),
-		cmocka_unit_test(a_step_of_the_reflectors_clock), cmocka_unit_test(a_reflector_that_is_started_again),
+		cmocka_unit_test(a_step_of_the_reflectors_clock),
+		cmocka_unit_test(steps_within_one_round_trip), cmocka_unit_test(a_reflector_that_is_started_again),
 		TEST(a_plain_reflector), TEST(a_stop_in_the_middle),
 		TEST(refused_sends_are_tried_again), cmocka_unit_test(an_id_that_is_reported_late),
 			TEST(refused_for_long),
