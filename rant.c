@@ -51,6 +51,7 @@
 #include "report/verdict/teeth.h"
 #include "report/verdict/verdict.h"
 #include "result/breach.h"
+#include "result/take.h"
 #include "tracefs.h"
 #include "wire/hmac.h"
 #include "wire/plan.h"
@@ -277,8 +278,7 @@ static void open_exchange(struct run *r)
 		x->peer = &r->peer;
 	exchange_note_granted(x);
 	r->report = (struct report){ .options = &r->options, .result = &x->result, .histogram = x->result.histogram,
-				     .hooks = &r->hooks, .peer = x->peer,
-				     .nic = &r->nic, .facts = &r->facts, .affinity = &r->affinity };
+				     .peer = x->peer, .nic = &r->nic, .facts = &r->facts, .affinity = &r->affinity };
 	r->hooks.wanted = &r->options.on_breach;
 }
 
@@ -483,6 +483,7 @@ static void read_after(struct run *r)
 static void finish(struct run *r)
 {
 	hooks_finish(&r->hooks);
+	take_commands(&r->exchange.result.commands, &r->hooks);
 	r->report.saved = &r->keeper.saved;
 	exchange_collect(&r->exchange);
 	r->exchange.result.dropped = r->channel.dropped;

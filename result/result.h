@@ -9,6 +9,7 @@
 #include "result/account.h"
 #include "result/breach.h"
 #include "result/confidence.h"
+#include "result/evidence.h"
 #include "result/level.h"
 #include "result/outage.h"
 #include "result/poll_gaps.h"
@@ -121,6 +122,9 @@ struct result {
 	bool converted; /* user-space times are converted to the timebase of the NIC */
 	struct software_remote software_remote; /* emitter: of the last reply */
 	uint32_t doubted_seq; /* emitter: first packet whose reply reports a doubtful clock of the reflector */
+
+	/* The host, after the run; by result/take.h. */
+	struct result_commands commands;
 };
 
 /* True if stages with a user-space time of this host are collected. */

@@ -4,7 +4,6 @@
 #include "host/counters/activity.h"
 #include "host/counters/pmc.h"
 #include "host/counters/pmu.h"
-#include "host/process/hook.h"
 #include "host/trace/trace_save.h"
 #include "options.h"
 #include "report/export/json_parts.h"
@@ -126,12 +125,12 @@ static void put_trace(struct json *j, const struct report *r)
 
 static void put_commands(struct json *j, const struct report *r)
 {
-	const struct hooks *a = r->hooks;
+	const struct result_commands *a = &r->result->commands;
 
 	json_array(j, "commands");
-	for (int i = 0; a && i < a->wanted->commands; i++) {
+	for (int i = 0; i < a->commands; i++) {
 		json_object(j, NULL);
-		json_text(j, "command", a->wanted->command[i]);
+		json_text(j, "command", r->options->on_breach.command[i]);
 		json_count(j, "ran", a->ran[i]);
 		json_count(j, "failed", a->failed[i]);
 		json_count(j, "left_out", a->left_out[i]);

@@ -2,12 +2,12 @@
 /* Evidence of breaches: a frozen or saved trace, and the commands that ran. */
 #include "report/text/evidence.h"
 
-#include "host/process/hook.h"
 #include "host/trace/trace_save.h"
 #include "options.h"
 #include "report/text/account.h"
 #include "report/text/label.h"
 #include "report/text/report.h"
+#include "result/result.h"
 #include "tracefs.h"
 
 #include <inttypes.h>
@@ -106,12 +106,12 @@ void evidence_write_trace(FILE *out, const struct report *r)
 
 void evidence_write_commands(FILE *out, const struct report *r)
 {
-	const struct hooks *a = r->hooks;
+	const struct result_commands *a = &r->result->commands;
 
 	fprintf(out, "\nCommands:\n");
-	for (int i = 0; i < a->wanted->commands; i++) {
+	for (int i = 0; i < a->commands; i++) {
 		fputs("  ", out);
-		for (const char *c = a->wanted->command[i]; *c; c++)
+		for (const char *c = r->options->on_breach.command[i]; *c; c++)
 			fputc(text_shown(*c), out);
 		fprintf(out, ": ran %u time%s", a->ran[i], a->ran[i] == 1 ? "" : "s");
 		if (a->failed[i])

@@ -3,7 +3,6 @@
 #include "report/text/report.h"
 
 #include "host/clock/clock.h"
-#include "host/process/hook.h"
 #include "options.h"
 #include "report/text/account.h"
 #include "report/text/breach.h"
@@ -104,7 +103,7 @@ void report_write(FILE *out, const struct report *r, int columns)
 		machine_write_activity(out, r);
 	if (r->trace)
 		evidence_write_trace(out, r);
-	if (r->hooks && r->hooks->wanted->commands)
+	if (result->commands.commands)
 		evidence_write_commands(out, r);
 	if (r->no_other_cpu)
 		fprintf(out,

@@ -17,7 +17,6 @@ struct report {
 	const struct log_writer *log_writer;
 	const struct trace *trace; /* NULL: none */
 	const struct trace_saved *saved; /* the last saved trace; path empty: none */
-	const struct hooks *hooks; /* NULL: none */
 	struct clock_watch *clocks; /* NULL: not watched */
 	const struct clock_peer *peer; /* NULL: not compared */
 	const struct affinity *affinity; /* of the measuring thread; NULL: not read */

@@ -484,8 +484,6 @@ static void what_the_machine_did(void **state)
 	static struct pmc pmc = { .counters = 2, .event = { 0, 1 }, .quick = 10, .quick_sum = { 55, 66 }, .slow = 1,
 				  .spike = { 152, 153 },
 				  .failed = 154, .partial = { false, true }, .user_only = true };
-	static struct breach_hooks wanted = { .commands = 1 };
-	static struct hooks hooks = { .wanted = &wanted, .ran = { 155 }, .failed = { 156 }, .left_out = { 157 } };
 
 	(void)state;
 	put_difference_list();
@@ -493,8 +491,9 @@ static void what_the_machine_did(void **state)
 	report.activity_start = &reading[0];
 	report.activity_end = &reading[1];
 	report.pmc = &pmc;
-	wanted.command[0] = "true";
-	report.hooks = &hooks;
+	options.on_breach.command[0] = "true";
+	result.commands = (struct result_commands){ .commands = 1, .ran = { 155 }, .failed = { 156 },
+						    .left_out = { 157 } };
 	traced();
 	counter_add(&trace.marked, 158);
 	trace.saves = 159;
@@ -509,7 +508,7 @@ static void what_the_machine_did(void **state)
 	pmc.quick = pmc.slow = 0;
 	report.log = NULL;
 	report.trace = NULL;
-	report.hooks = NULL;
+	result.commands.commands = 0;
 	differences = 207;
 	report.activity_breach = &reading[2];
 	report.activity_worst = &reading[3];

@@ -4,6 +4,8 @@
 #include "report/text/evidence.c"
 
 #include "fake_report.h"
+#include "host/process/hook.h"
+#include "result/take.h"
 
 /* ---- The trace --------------------------------------------------------------------------------------------------- */
 
@@ -145,20 +147,22 @@ static void a_trace_that_goes_on(void **state)
 
 static void commands_and_what_became_of_them(void **state)
 {
-	struct breach_hooks wanted = { .commands = 3,
-					 .command = { "date", "logger -t rant \"$RANT_SEQ\"", "sleep 9" } };
-	struct hooks hooks = { .wanted = &wanted, .ran = { 2, 0, 1 }, .failed = { 0, 3, 1 },
+	struct breach_hooks *const wanted = &options.on_breach;
+	struct hooks hooks = { .wanted = wanted, .ran = { 2, 0, 1 }, .failed = { 0, 3, 1 },
 				   .left_out = { 0, 0, 4 } };
 
 	(void)state;
-	report.hooks = &hooks;
+	*wanted = (struct breach_hooks){ .commands = 3,
+					 .command = { "date", "logger -t rant \"$RANT_SEQ\"", "sleep 9" } };
+	take_commands(&result.commands, &hooks);
 	show_report();
 	/* Output of a command must not look like a line of the report to a script. */
-	wanted.command[1] = "a\nb\tc\x7f\033[2Jd \xc3\xa9 ~";
+	wanted->command[1] = "a\nb\tc\x7f\033[2Jd \xc3\xa9 ~";
 	show_report();
 	report.breaches_missed = 12;
 	show_report();
-	wanted.commands = 0;
+	wanted->commands = 0;
+	take_commands(&result.commands, &hooks);
 	show_report();
 }
 

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copies the results of objects of host/ as plain data, so that reports read no live object. Call these functions while
+ * no other thread uses the object. */
+#ifndef RESULT_TAKE_H
+#define RESULT_TAKE_H
+
+struct hooks;
+struct result_commands;
+
+void take_commands(struct result_commands *to, const struct hooks *from);
+
+#endif
