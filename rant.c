@@ -278,7 +278,9 @@ static void open_exchange(struct run *r)
 		x->peer = &r->peer;
 	exchange_note_granted(x);
 	r->report = (struct report){ .options = &r->options, .result = &x->result, .histogram = x->result.histogram,
-				     .peer = x->peer, .nic = &r->nic, .facts = &r->facts, .affinity = &r->affinity };
+				     .peer = x->peer, .nic = &r->nic, .facts = &r->facts };
+	x->result.affinity = r->affinity;
+	x->result.has_affinity = true;
 	r->hooks.wanted = &r->options.on_breach;
 }
 

@@ -4,6 +4,7 @@
 #define RESULT_RESULT_H
 
 #include "histogram.h"
+#include "host/process/affinity.h"
 #include "options.h"
 #include "rant.h"
 #include "result/account.h"
@@ -122,6 +123,10 @@ struct result {
 	bool converted; /* user-space times are converted to the timebase of the NIC */
 	struct software_remote software_remote; /* emitter: of the last reply */
 	uint32_t doubted_seq; /* emitter: first packet whose reply reports a doubtful clock of the reflector */
+
+	/* The host. */
+	bool has_affinity;
+	struct affinity affinity; /* of the measuring thread */
 
 	/* The host, after the run; by result/take.h. */
 	struct result_commands commands;

@@ -190,7 +190,7 @@ static void put_granted(struct json *j, const struct report *r)
 		json_integer(j, "window", result->window.most ? result->window.most : 1);
 	}
 	json_integer(j, "busy_poll_us", r->options->busy_poll_us); /* the kernel does not round it */
-	put_affinity(j, r->affinity);
+	put_affinity(j, result->has_affinity ? &result->affinity : NULL);
 	json_bool(j, "other_cpu", !r->no_other_cpu);
 	if (r->facts)
 		json_bool(j, "memory_locked", !r->facts->lock_error);

@@ -373,8 +373,8 @@ static void write_machine(FILE *out, const struct report *r)
 	if (r->nic && *r->nic->driver && strcmp(r->nic->driver, "unknown"))
 		add(&p, " (%s)", r->nic->driver);
 	add(&p, ", %s timestamps", label_stamps[r->options->stamp].option);
-	if (r->affinity)
-		add(&p, ", %s", affinity_text(r->affinity, affinity));
+	if (r->result->has_affinity)
+		add(&p, ", %s", affinity_text(&r->result->affinity, affinity));
 	if (r->tracing)
 		add(&p, ", tracing is on");
 	write_lines(out, &p, 1);

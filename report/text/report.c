@@ -95,8 +95,8 @@ void report_write(FILE *out, const struct report *r, int columns)
 			  counter_get(&r->clocks->track[CLOCK_OF_SYSTEM].steps) || clocks_remote_has_news(r) ||
 			  (stage_is_split(r) && result->bound_ns[BOUND_REMOTE])))
 		clocks_write(out, r);
-	if (r->affinity)
-		machine_write_affinity(out, r->affinity);
+	if (result->has_affinity)
+		machine_write_affinity(out, &result->affinity);
 	if (r->pmc)
 		machine_write_counters(out, r->pmc);
 	if (r->activity && (r->activity_breach || r->options->verbose))

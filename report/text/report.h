@@ -19,7 +19,6 @@ struct report {
 	const struct trace_saved *saved; /* the last saved trace; path empty: none */
 	struct clock_watch *clocks; /* NULL: not watched */
 	const struct clock_peer *peer; /* NULL: not compared */
-	const struct affinity *affinity; /* of the measuring thread; NULL: not read */
 	const char *stages_why; /* reason why requested stages are not known; NULL: they are known */
 	const struct pmc *pmc; /* NULL: none */
 	const struct activity *activity; /* NULL: none */

@@ -11,7 +11,6 @@
 #include "host/system.h"
 #include "host/clock/clock_peer.h"
 #include "host/counters/pmc.h"
-#include "host/process/affinity.h"
 #include "report/export/jsonl.h"
 #include "report/log/log_file.h"
 #include "report/verdict/verdict.h"
@@ -583,7 +582,6 @@ static void a_run(void **state)
 
 static void the_host_and_what_it_granted(void **state)
 {
-	static struct affinity where = { .cpus = 191, .policy = 1, .priority = 192 };
 	static struct verdict_facts facts = { .thread = { [1] = { .known = true, .cpu = 193 } }, .lock_error = -1,
 					      .setting = { { 0, 1, 0 }, { 0, 0, 1 } } };
 	static struct nic nic = { .name = "eth7", .driver = "igb", .bus = "b", .mtu = 194, .can.phc_index = 195 };
@@ -597,7 +595,8 @@ static void the_host_and_what_it_granted(void **state)
 	result.granted.transmit_stamps = true;
 	result.probe_bytes = 198;
 	result.window.most = 199;
-	report.affinity = &where;
+	result.affinity = (struct affinity){ .cpus = 191, .policy = 1, .priority = 192 };
+	result.has_affinity = true;
 	report.facts = &facts;
 	report.nic = &nic;
 	machine = (struct system){ .hostname = "h", .kernel = "k", .version = "v", .machine = "m", .cpu_model = "c",
