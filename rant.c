@@ -331,7 +331,7 @@ static int open_trace(struct run *r)
 		return error;
 	r->exchange.on_start = mark_start;
 	r->exchange.on_breach = freeze;
-	r->report.trace = &r->trace;
+	take_trace(&r->exchange.result.trace, &r->trace, NULL); /* for --verbose */
 	return 0;
 }
 
@@ -456,9 +456,11 @@ static void read_before(struct run *r)
 /* A breach may have stopped the trace of rant itself. */
 static void note_tracing(struct run *r)
 {
-	if (r->report.trace)
+	const bool own = *r->trace.path;
+
+	if (own)
 		snprintf(r->tracing, sizeof(r->tracing), "%s", r->trace.path);
-	if (r->report.trace || trace_is_running(r->tracing, sizeof(r->tracing)))
+	if (own || trace_is_running(r->tracing, sizeof(r->tracing)))
 		r->report.tracing = r->tracing;
 }
 
@@ -486,7 +488,7 @@ static void finish(struct run *r)
 {
 	hooks_finish(&r->hooks);
 	take_commands(&r->exchange.result.commands, &r->hooks);
-	r->report.saved = &r->keeper.saved;
+	take_trace(&r->exchange.result.trace, &r->trace, &r->keeper.saved);
 	exchange_collect(&r->exchange);
 	r->exchange.result.dropped = r->channel.dropped;
 	r->exchange.result.strays = r->exchange.port ? -1 : (int64_t)socket_count_strays(&r->channel);

@@ -4,7 +4,9 @@
 #define RESULT_EVIDENCE_H
 
 #include "options.h"
+#include "host/trace/trace_save.h"
 #include "rant.h"
+#include "tracefs.h"
 
 /* Hook commands; the text of each is in the options. All zeros: none. */
 struct result_commands {
@@ -12,5 +14,27 @@ struct result_commands {
 	unsigned ran[BREACH_COMMANDS_MAX], failed[BREACH_COMMANDS_MAX]; /* ended; not started, or ended with a status */
 	unsigned left_out[BREACH_COMMANDS_MAX]; /* breaches during which the command still ran for an earlier breach */
 };
+
+/* The trace instance and its last saved trace. All zeros: none. */
+struct result_trace {
+	char path[sizeof(((struct trace *)NULL)->path)]; /* of the instance; empty: none */
+	char clock[sizeof(((struct trace *)NULL)->clock)];
+	bool snapshot; /* wanted and possible */
+	uint64_t spare_bytes; /* buffer of the snapshot */
+	int start_error; /* errno of the start marker */
+	uint64_t marked, refused; /* markers written, refused by the kernel */
+	uint64_t off; /* refused since others had stopped the trace */
+	uint64_t while_frozen; /* breaches that found the trace frozen */
+	unsigned saves;
+	bool frozen;
+	bool unsaved; /* a marker of a breach is in the trace, and not in a file */
+	struct trace_record last; /* breach */
+	struct trace_saved saved; /* the last saved trace; path empty: none */
+};
+
+static inline bool evidence_has_trace(const struct result_trace *t)
+{
+	return *t->path;
+}
 
 #endif

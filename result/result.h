@@ -130,6 +130,7 @@ struct result {
 
 	/* The host, after the run; by result/take.h. */
 	struct result_commands commands;
+	struct result_trace trace; /* before the run: the instance */
 };
 
 /* True if stages with a user-space time of this host are collected. */

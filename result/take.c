@@ -4,6 +4,7 @@
 
 #include "host/process/hook.h"
 #include "result/evidence.h"
+#include "tracefs.h"
 
 #include <string.h>
 
@@ -13,4 +14,18 @@ void take_commands(struct result_commands *to, const struct hooks *from)
 	memcpy(to->ran, from->ran, sizeof(to->ran));
 	memcpy(to->failed, from->failed, sizeof(to->failed));
 	memcpy(to->left_out, from->left_out, sizeof(to->left_out));
+}
+
+void take_trace(struct result_trace *to, const struct trace *from, const struct trace_saved *saved)
+{
+	*to = (struct result_trace){
+		.snapshot = from->snapshot, .spare_bytes = from->spare_bytes, .start_error = from->start_error,
+		.marked = counter_get(&from->marked), .refused = counter_get(&from->refused),
+		.off = counter_get(&from->off), .while_frozen = counter_get(&from->while_frozen),
+		.saves = from->saves, .frozen = trace_is_frozen(from), .unsaved = from->unsaved, .last = from->last,
+	};
+	memcpy(to->path, from->path, sizeof(to->path));
+	memcpy(to->clock, from->clock, sizeof(to->clock));
+	if (saved)
+		to->saved = *saved;
 }

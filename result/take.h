@@ -6,7 +6,13 @@
 
 struct hooks;
 struct result_commands;
+struct result_trace;
+struct trace;
+struct trace_saved;
 
 void take_commands(struct result_commands *to, const struct hooks *from);
+
+/* saved: the last saved trace; its path is empty, or it is NULL: none. */
+void take_trace(struct result_trace *to, const struct trace *from, const struct trace_saved *saved);
 
 #endif

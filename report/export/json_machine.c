@@ -4,7 +4,6 @@
 #include "host/counters/activity.h"
 #include "host/counters/pmc.h"
 #include "host/counters/pmu.h"
-#include "host/trace/trace_save.h"
 #include "options.h"
 #include "report/export/json_parts.h"
 #include "report/log/log_writer.h"
@@ -12,7 +11,6 @@
 #include "report/verdict/verdict.h"
 #include "result/log.h"
 #include "result/result.h"
-#include "tracefs.h"
 
 #define DIFFERENCES_MAX 200
 
@@ -110,16 +108,18 @@ static void put_counters(struct json *j, const struct pmc *p)
 
 static void put_trace(struct json *j, const struct report *r)
 {
-	if (!r->trace) {
+	const struct result_trace *t = &r->result->trace;
+
+	if (!evidence_has_trace(t)) {
 		json_null(j, "trace");
 		return;
 	}
 	json_object(j, "trace");
-	json_text(j, "path", r->trace->path);
-	json_text(j, "clock", r->trace->clock);
-	json_count(j, "markers", counter_get(&r->trace->marked));
-	json_count(j, "saves", r->trace->saves);
-	json_text(j, "saved", r->saved && *r->saved->path ? r->saved->path : NULL);
+	json_text(j, "path", t->path);
+	json_text(j, "clock", t->clock);
+	json_count(j, "markers", t->marked);
+	json_count(j, "saves", t->saves);
+	json_text(j, "saved", *t->saved.path ? t->saved.path : NULL);
 	json_end(j);
 }
 

@@ -10,7 +10,6 @@
 #include "report/text/report.h"
 #include "result/log.h"
 #include "result/result.h"
-#include "tracefs.h"
 
 #include <inttypes.h>
 
@@ -30,6 +29,7 @@ void report_configuration(FILE *out, const struct report *r, const struct nic *n
 {
 	const struct options *o = r->options;
 	const struct granted *g = &r->result->granted;
+	const struct result_trace *t = &r->result->trace;
 	char latency[64];
 
 	label_latency(o, latency, sizeof(latency));
@@ -65,10 +65,10 @@ void report_configuration(FILE *out, const struct report *r, const struct nic *n
 			(double)r->log->capacity / LOG_RATE, LOG_RATE,
 			r->log_writer->beside ? "beside the run" : "at its end");
 	}
-	if (r->trace) {
-		fprintf(out, "Trace marker enabled: %s, clock %s\n", r->trace->path, r->trace->clock);
-		if (r->trace->snapshot)
+	if (evidence_has_trace(t)) {
+		fprintf(out, "Trace marker enabled: %s, clock %s\n", t->path, t->clock);
+		if (t->snapshot)
 			fprintf(out, "Snapshot enabled: its buffer takes %.1f MB\n",
-				(double)r->trace->spare_bytes / (1 << 20));
+				(double)t->spare_bytes / (1 << 20));
 	}
 }

@@ -2,13 +2,11 @@
 /* Evidence of breaches: a frozen or saved trace, and the commands that ran. */
 #include "report/text/evidence.h"
 
-#include "host/trace/trace_save.h"
 #include "options.h"
 #include "report/text/account.h"
 #include "report/text/label.h"
 #include "report/text/report.h"
 #include "result/result.h"
-#include "tracefs.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -19,7 +17,7 @@ static void write_step(FILE *out, const char *what, int error)
 		fprintf(out, "  %s failed: %s\n", what, strerror(error));
 }
 
-static void write_unsaved(FILE *out, const struct trace *t)
+static void write_unsaved(FILE *out, const struct result_trace *t)
 {
 	if (t->unsaved)
 		fprintf(out, "  Evidence  : %s/%s\n", t->path, t->last.snapshot_taken ? "snapshot" : "trace");
@@ -28,12 +26,12 @@ static void write_unsaved(FILE *out, const struct trace *t)
 /* Location of the evidence, and its limits. */
 static void write_frozen(FILE *out, const struct report *r)
 {
-	const struct trace *t = r->trace;
+	const struct result_trace *t = &r->result->trace;
 	const struct trace_record *last = &t->last;
 
 	/* A trace that --trace-rearm has switched on again was stopped before. */
 	fprintf(out, "  %s at #%" PRIu32 ", %.1f us after the breach was seen",
-		trace_is_frozen(t) || !last->stop_error ? "Stopped" : "Not stopped", last->seq,
+		t->frozen || !last->stop_error ? "Stopped" : "Not stopped", last->seq,
 		label_us(last->frozen_ns));
 	if (r->options->verbose)
 		fprintf(out, " (marker written after %.1f us)", label_us(last->marker_ns));
@@ -65,43 +63,45 @@ static void write_saved(FILE *out, const struct trace_saved *s)
 }
 
 /* The trace is frozen, is not saved yet, or a step at its last breach failed. */
-static bool is_worth_printing(const struct trace *t)
+static bool is_worth_printing(const struct result_trace *t)
 {
 	const struct trace_record *last = &t->last;
 	bool wrong = last->marker_error || last->stop_error || last->snapshot_error;
 
-	return trace_is_frozen(t) || ((t->unsaved || wrong) && !last->off_before);
+	return t->frozen || ((t->unsaved || wrong) && !last->off_before);
 }
 
 void evidence_write_place(FILE *out, const struct report *r)
 {
-	if (r->saved && *r->saved->path)
-		write_folder(out, r->saved);
-	else if (r->trace && is_worth_printing(r->trace))
-		write_unsaved(out, r->trace);
+	const struct result_trace *t = &r->result->trace;
+
+	if (*t->saved.path)
+		write_folder(out, &t->saved);
+	else if (evidence_has_trace(t) && is_worth_printing(t))
+		write_unsaved(out, t);
 }
 
 void evidence_write_trace(FILE *out, const struct report *r)
 {
-	const struct trace *t = r->trace;
+	const struct result_trace *t = &r->result->trace;
 
 	fprintf(out, "\nTrace (tracing changes the measured latencies):\n");
-	account_count(out, "Markers", counter_get(&t->marked), "of breaches");
-	if (counter_get(&t->refused))
-		account_count(out, "Refused", counter_get(&t->refused), "markers that the kernel did not take");
-	if (counter_get(&t->off))
-		account_count(out, "Off", counter_get(&t->off),
+	account_count(out, "Markers", t->marked, "of breaches");
+	if (t->refused)
+		account_count(out, "Refused", t->refused, "markers that the kernel did not take");
+	if (t->off)
+		account_count(out, "Off", t->off,
 			      "breaches while others had switched tracing off: not traced");
-	if (counter_get(&t->while_frozen))
-		account_count(out, "While off", counter_get(&t->while_frozen),
+	if (t->while_frozen)
+		account_count(out, "While off", t->while_frozen,
 			      "breaches while the trace was frozen: not traced");
 	write_step(out, "Writing RANT_TEST_START", t->start_error);
 	if (t->saves)
 		account_count(out, "Saves", t->saves, NULL);
 	if (is_worth_printing(t))
 		write_frozen(out, r);
-	if (r->saved && *r->saved->path)
-		write_saved(out, r->saved);
+	if (*t->saved.path)
+		write_saved(out, &t->saved);
 }
 
 void evidence_write_commands(FILE *out, const struct report *r)

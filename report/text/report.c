@@ -101,7 +101,7 @@ void report_write(FILE *out, const struct report *r, int columns)
 		machine_write_counters(out, r->pmc);
 	if (r->activity && (r->activity_breach || r->options->verbose))
 		machine_write_activity(out, r);
-	if (r->trace)
+	if (evidence_has_trace(&result->trace))
 		evidence_write_trace(out, r);
 	if (result->commands.commands)
 		evidence_write_commands(out, r);

@@ -15,8 +15,6 @@ struct report {
 	const struct sample_queue *sample_queue; /* NULL: no other thread takes the samples */
 	const struct log *log; /* NULL: none, nor a log_writer */
 	const struct log_writer *log_writer;
-	const struct trace *trace; /* NULL: none */
-	const struct trace_saved *saved; /* the last saved trace; path empty: none */
 	struct clock_watch *clocks; /* NULL: not watched */
 	const struct clock_peer *peer; /* NULL: not compared */
 	const char *stages_why; /* reason why requested stages are not known; NULL: they are known */

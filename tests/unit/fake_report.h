@@ -14,6 +14,7 @@
 #include "report/text/report.h"
 #include "result/log.h"
 #include "result/result.h"
+#include "result/take.h"
 #include "tracefs.h"
 #include "util.h"
 #include "wire/packet.h"
@@ -32,6 +33,7 @@ static struct report report;
 static struct histogram stage[STAGES], one_way[ONE_WAYS];
 static struct trace trace;
 static struct trace_saved saved;
+static bool is_traced, is_saved; /* the result has the trace, and the saved trace */
 static char *text;
 static int width; /* of the terminal */
 static const char *part; /* regular expression: show_report() leaves out the paragraphs without a match; NULL: none */
@@ -57,6 +59,7 @@ static inline int set_up(void **state)
 	result.options = &options;
 	width = 0;
 	part = usual_stage;
+	is_traced = is_saved = false;
 	report = (struct report){ .options = &options, .result = &result, .histogram = &histogram };
 	return 0;
 }
@@ -82,12 +85,22 @@ static inline int tear_down(void **state)
 	return 0;
 }
 
+/* As rant.c does after the run. */
+static inline void take_results(void)
+{
+	if (is_traced)
+		take_trace(&result.trace, &trace, is_saved ? &saved : NULL);
+	else
+		result.trace = (struct result_trace){ 0 };
+}
+
 static inline const char *written(int columns)
 {
 	size_t bytes;
 	free(text);
 	FILE *out = open_memstream(&text, &bytes);
 
+	take_results();
 	histogram_finish(&histogram);
 	for (int i = 0; i < STAGES; i++)
 		if (result.stage[i])
@@ -344,7 +357,7 @@ static inline void traced(void)
 	memset(&saved, 0, sizeof(saved));
 	strcpy(trace.path, INSTANCE);
 	strcpy(trace.clock, "mono_raw");
-	report.trace = &trace;
+	is_traced = true;
 }
 
 /* ---- A log ------------------------------------------------------------------------------------------------------- */

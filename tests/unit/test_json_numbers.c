@@ -1,4 +1,4 @@
-/* build: wraps=system_read,nic_read_details,activity_differences sources=@outputs,doctor/[a-z]*.c,@result,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
+/* build: wraps=system_read,nic_read_details,activity_differences sources=result/take.c,@outputs,doctor/[a-z]*.c,@result,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Output of --json: each number of a run at its own name. The numbers differ, so that none can stand for another. */
 #include "report/export/json_parts.h"
@@ -37,6 +37,7 @@ static struct json *begin(void)
 {
 	line_bytes = 0;
 	json_begin(&writer_of_json, put, NULL, true);
+	take_results();
 	json_object(&writer_of_json, NULL);
 	return &writer_of_json;
 }
@@ -497,7 +498,7 @@ static void what_the_machine_did(void **state)
 	counter_add(&trace.marked, 158);
 	trace.saves = 159;
 	strcpy(saved.path, "/x");
-	report.saved = &saved;
+	is_saved = true;
 	place_records(RECORDS, false, false);
 	write_log(161);
 	writer.removed = 60;
@@ -506,7 +507,7 @@ static void what_the_machine_did(void **state)
 	show(written_json(json_machine));
 	pmc.quick = pmc.slow = 0;
 	report.log = NULL;
-	report.trace = NULL;
+	is_traced = false;
 	result.commands.commands = 0;
 	differences = 207;
 	report.activity_breach = &reading[2];

@@ -137,6 +137,7 @@ static void write_configuration(void)
 	const struct nic nic = { .name = "veth0", .driver = "veth" };
 	size_t bytes;
 
+	take_results();
 	result.granted.transport = "UDP";
 	free(text);
 	FILE *out = open_memstream(&text, &bytes);

@@ -5,7 +5,6 @@
 
 #include "fake_report.h"
 #include "host/process/hook.h"
-#include "result/take.h"
 
 /* ---- The trace --------------------------------------------------------------------------------------------------- */
 
@@ -29,7 +28,7 @@ static void a_trace_without_a_breach(void **state)
 	(void)state;
 	traced();
 	show_report();
-	report.saved = &saved; /* nothing saved: its path is empty */
+	is_saved = true; /* nothing saved: its path is empty */
 	show_report();
 	trace.start_error = EACCES;
 	show_report();
@@ -89,7 +88,7 @@ static void each_step_that_failed_is_named_though_it_was_saved(void **state)
 		trace.last.stop_error = rows[i].stop_error;
 		trace.last.snapshot_error = rows[i].snapshot_error;
 		saved = (struct trace_saved){ .path = "/d/x", .source = "trace", .spike_cpu = 1 };
-		report.saved = &saved;
+		is_saved = true;
 		show_report();
 	}
 }
@@ -115,7 +114,7 @@ static void a_saved_trace(void **state)
 	trace.unsaved = false;
 	trace.saves = 2;
 	saved = (struct trace_saved){ .path = "/var/tmp/rant-reflect-1-seq-7", .source = "snapshot", .spike_cpu = 0 };
-	report.saved = &saved;
+	is_saved = true;
 	show_report();
 	saved.lost_events = UINT64_MAX; /* cannot be told: not a number */
 	show_report();
@@ -139,7 +138,7 @@ static void a_trace_that_goes_on(void **state)
 	trace.state = TRACE_ARMED;
 	trace.saves = 1;
 	saved = (struct trace_saved){ .path = "/d/x", .source = "trace", .spike_cpu = 1 };
-	report.saved = &saved;
+	is_saved = true;
 	show_report();
 }
 
