@@ -349,7 +349,10 @@ static int start_log(struct run *r)
 	if (r->options.until_known.denominator && !r->report.sample_queue)
 		warnx("--until-known %s: not checked: no CPU but the measuring one may be used here: give more CPUs to taskset",
 		      r->options.until_known.text);
-	return run_buffers_open_log(&r->run_buffers, o, &r->exchange, beside);
+	if (run_buffers_open_log(&r->run_buffers, o, &r->exchange, beside))
+		return -1;
+	log_writer_result(&r->outputs.log, &r->exchange.result.log); /* for --verbose */
+	return 0;
 }
 
 /* The privileges that the end of the run needs, after rant has dropped the others. */
@@ -548,6 +551,7 @@ static enum status conclude(struct run *r)
 	error = trace_keep_last(&r->keeper);
 	finish(r);
 	error |= outputs_end_beside(&r->outputs);
+	log_writer_result(&r->outputs.log, &r->exchange.result.log);
 	note_tracing(r);
 	if (!poll_clock_agrees(&r->exchange.poll_clock))
 		r->exchange.result.poll_gaps = (struct poll_gaps){ 0 };

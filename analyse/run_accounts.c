@@ -272,6 +272,6 @@ int run_add_accounts(struct outcome *o, const struct tree *root, const char *pat
 		error = add_active(o, tree_member(accounts, "active_ns"), path, first);
 	if (error)
 		return error;
-	return account_balances(&o->result.account, o->options.role, &o->latency, NULL) ? 0 :
+	return account_balances(&o->result.account, o->options.role, &o->latency, 0) ? 0 :
 	       run_refuse(path, "accounts", "do not add up with the histogram");
 }

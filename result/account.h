@@ -5,7 +5,6 @@
 
 #include "histogram.h"
 #include "rant.h"
-#include "result/log.h"
 
 /*
  * Every packet is in one counter of each line (account_balances() checks it):
@@ -53,7 +52,8 @@ struct account {
 	_Atomic int64_t recent_max_ns; /* for the progress line: raised here, reset by its reader */
 };
 
-/* After a run: true if the identities above hold, and agree with the histogram and the log (NULL: none). */
-bool account_balances(const struct account *a, enum role role, const struct histogram *h, const struct log *log);
+/* After a run: true if the identities above hold, and agree with the histogram and the log. logged: by log_offered();
+ * 0: no log. */
+bool account_balances(const struct account *a, enum role role, const struct histogram *h, uint64_t logged);
 
 #endif

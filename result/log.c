@@ -110,3 +110,23 @@ void log_take(struct log *l, uint64_t n)
 		l->oldest -= l->capacity;
 	atomic_store_explicit(&l->taken, log_taken(l) + n, memory_order_release);
 }
+
+/* ---- Result ----------------------------------------------------------------------------------------------------- */
+
+/* A circular log has added those that it overwrote. */
+uint64_t log_offered(const struct log *l)
+{
+	return counter_get(&l->added) + (l->circular ? 0 : counter_get(&l->left_out));
+}
+
+void log_result(const struct log *l, struct result_log *to)
+{
+	const uint64_t left_out = counter_get(&l->left_out);
+
+	to->exists = true;
+	to->capacity = l->capacity;
+	to->circular = l->circular;
+	to->offered = log_offered(l);
+	to->overwritten = l->circular ? left_out : 0;
+	to->left_out = l->circular ? 0 : left_out;
+}

@@ -100,4 +100,35 @@ static inline uint64_t log_last_gap(const struct log *l, uint32_t *seq)
 	return l->gap;
 }
 
+/* The log for reports. All zeros: none. */
+struct result_log {
+	bool exists;
+
+	/* The ring, by log_result(). */
+	uint64_t capacity; /* records */
+	bool circular;
+	uint64_t offered; /* as log_offered() */
+	uint64_t overwritten; /* by newer records of a circular log */
+	uint64_t left_out; /* because the ring was full */
+
+	/* The file, by its writer. */
+	const char *form; /* a constant */
+	bool beside; /* a thread writes it during the run */
+	bool rotates;
+	uint64_t file; /* number of the last file of a rotation */
+	int error; /* -errno of the file; 0: none */
+	uint64_t written; /* records */
+	uint64_t removed; /* part of these, removed with the oldest files */
+	uint64_t not_kept; /* outside of --log-last */
+	uint64_t unwritten; /* lost at the file */
+	int64_t octets;
+	int64_t shortest_ns; /* as in struct log_writer */
+};
+
+/* Records offered to the log; those that a circular log has overwritten are counted once. */
+uint64_t log_offered(const struct log *l);
+
+/* Before the run its size, after the run its counts too. */
+void log_result(const struct log *l, struct result_log *to);
+
 #endif

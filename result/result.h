@@ -12,6 +12,7 @@
 #include "result/confidence.h"
 #include "result/evidence.h"
 #include "result/level.h"
+#include "result/log.h"
 #include "result/outage.h"
 #include "result/poll_gaps.h"
 #include "result/read.h"
@@ -127,6 +128,8 @@ struct result {
 	/* The host. */
 	bool has_affinity;
 	struct affinity affinity; /* of the measuring thread */
+
+	struct result_log log; /* before the run: the ring */
 
 	/* The host, after the run; by result/take.h. */
 	struct result_commands commands;

@@ -6,10 +6,8 @@
 #include "host/counters/pmu.h"
 #include "options.h"
 #include "report/export/json_parts.h"
-#include "report/log/log_writer.h"
 #include "report/text/report.h"
 #include "report/verdict/verdict.h"
-#include "result/log.h"
 #include "result/result.h"
 
 #define DIFFERENCES_MAX 200
@@ -141,19 +139,19 @@ static void put_commands(struct json *j, const struct report *r)
 
 static void put_log(struct json *j, const struct report *r)
 {
-	const struct log_writer *w = r->log_writer;
+	const struct result_log *l = &r->result->log;
 
-	if (!r->log) {
+	if (!l->exists) {
 		json_null(j, "log");
 		return;
 	}
 	json_object(j, "log");
-	json_text(j, "path", w->file.path);
-	json_text(j, "form", w->form->name);
-	json_count(j, "records", w->written - w->removed);
-	json_count(j, "left_out", counter_get(&r->log->left_out));
-	json_count(j, "unwritten", w->unwritten);
-	json_integer(j, "octets", w->octets);
+	json_text(j, "path", r->options->log_path);
+	json_text(j, "form", l->form);
+	json_count(j, "records", l->written - l->removed);
+	json_count(j, "left_out", l->overwritten + l->left_out);
+	json_count(j, "unwritten", l->unwritten);
+	json_integer(j, "octets", l->octets);
 	json_end(j);
 }
 

@@ -301,15 +301,13 @@ static void end_thread(void *writer)
 
 /* ---- Interface --------------------------------------------------------------------------------------------------- */
 
-int log_writer_open(struct log_writer *w, struct report *r, struct log *log)
+int log_writer_open(struct log_writer *w, const struct report *r, struct log *log)
 {
 	const struct options *o = r->options;
 	int error;
 
 	if (!o->log_path)
 		return 0;
-	r->log = log;
-	r->log_writer = w;
 	*w = (struct log_writer){ .report = r, .log = log, .form = &log_forms[o->log_format], .last_ns = o->log_last_ns,
 				  .file.fd = -1 };
 	error = log_file_open(&w->file, o->log_path, o->log_rotate.bytes, o->log_rotate.files);
@@ -363,6 +361,24 @@ int log_writer_finish(struct log_writer *w)
 	else
 		write_rest(w);
 	return w->file.error;
+}
+
+void log_writer_result(const struct log_writer *w, struct result_log *to)
+{
+	if (!w->log)
+		return;
+	log_result(w->log, to);
+	to->form = w->form->name;
+	to->beside = w->beside;
+	to->rotates = w->file.rotate_bytes;
+	to->file = w->file.next;
+	to->error = w->file.error;
+	to->written = w->written;
+	to->removed = w->removed;
+	to->not_kept = w->not_kept;
+	to->unwritten = w->unwritten;
+	to->octets = w->octets;
+	to->shortest_ns = w->shortest_ns;
 }
 
 void log_writer_close(struct log_writer *w)

@@ -66,9 +66,9 @@ struct log_writer {
 	int64_t shortest_ns;
 };
 
-/* Opens and checks the file by the report's options, and enters both into the report. 0, or -errno after
- * one line with nothing left. Without --log all these functions do nothing. */
-int log_writer_open(struct log_writer *w, struct report *r, struct log *log);
+/* Opens and checks the file by the report's options. 0, or -errno after one line with nothing left. Without --log all
+ * these functions do nothing. */
+int log_writer_open(struct log_writer *w, const struct report *r, struct log *log);
 
 /* Starts a thread on another CPU that writes during the run and calls `begin` first; it does not touch the
  * ring before log_writer_hand_over(). 0, or -errno of worker_start(): then log_writer_finish() writes
@@ -80,6 +80,9 @@ void log_writer_hand_over(struct log_writer *w);
 
 /* Call once after the run: writes the rest, closes the file and renames it. 0, or -errno after one line. */
 int log_writer_finish(struct log_writer *w);
+
+/* Before log_writer_hand_over(): the ring, and who writes. After log_writer_finish(): all. */
+void log_writer_result(const struct log_writer *w, struct result_log *to);
 
 /* Removes an empty file. No effect after log_writer_finish() or if it was not opened. */
 void log_writer_close(struct log_writer *w);

@@ -438,33 +438,31 @@ void account_write(FILE *out, const struct report *r)
 
 void account_write_log(FILE *out, const struct report *r)
 {
-	const struct log_writer *w = r->log_writer;
-	const uint64_t overwritten = r->log->circular ? counter_get(&r->log->left_out) : 0;
-	const uint64_t left_out = counter_get(&r->log->left_out) - overwritten;
+	const struct result_log *l = &r->result->log;
 	const struct {
 		uint64_t records;
 		const char *why;
 	} rows[] = {
-		{ overwritten, "older records were overwritten" },
-		{ left_out, "left out because the ring was full" },
-		{ w->unwritten, "could not be written" },
-		{ w->removed, "removed with the oldest files" },
-		{ w->not_kept, "not within --log-last" },
-		{ r->histogram->count - counter_get(&r->log->added) - left_out, "not above --log-threshold" },
+		{ l->overwritten, "older records were overwritten" },
+		{ l->left_out, "left out because the ring was full" },
+		{ l->unwritten, "could not be written" },
+		{ l->removed, "removed with the oldest files" },
+		{ l->not_kept, "not within --log-last" },
+		{ r->histogram->count - l->offered, "not above --log-threshold" },
 	};
 
-	fprintf(out, "\nLog: %" PRIu64 " of %" PRIu64 " records", w->written - w->removed, r->histogram->count);
+	fprintf(out, "\nLog: %" PRIu64 " of %" PRIu64 " records", l->written - l->removed, r->histogram->count);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].records)
 			fprintf(out, ", %" PRIu64 " %s", rows[i].records, rows[i].why);
-	fprintf(out, "; %s, %" PRId64 " octets", w->form->name, w->octets);
-	if (w->file.error && !w->unwritten)
-		fprintf(out, "; the file could not be finished (%s)", strerror(-w->file.error));
-	if (w->file.rotate_bytes)
-		fprintf(out, ", the last in file %" PRIu64, w->file.next);
-	if (!w->beside && !options_log_is_circular(r->options))
+	fprintf(out, "; %s, %" PRId64 " octets", l->form, l->octets);
+	if (l->error && !l->unwritten)
+		fprintf(out, "; the file could not be finished (%s)", strerror(-l->error));
+	if (l->rotates)
+		fprintf(out, ", the last in file %" PRIu64, l->file);
+	if (!l->beside && !options_log_is_circular(r->options))
 		fprintf(out, "; written at the end, because only the measuring CPU may be used");
-	if (w->shortest_ns)
-		fprintf(out, "; at times the ring held %.1f s of --log-last", label_seconds(w->shortest_ns));
+	if (l->shortest_ns)
+		fprintf(out, "; at times the ring held %.1f s of --log-last", label_seconds(l->shortest_ns));
 	fputc('\n', out);
 }

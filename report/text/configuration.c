@@ -5,7 +5,6 @@
 #include "host/nic/nic.h"
 #include "host/process/memory.h"
 #include "options.h"
-#include "report/log/log_writer.h"
 #include "report/text/label.h"
 #include "report/text/report.h"
 #include "result/log.h"
@@ -29,6 +28,7 @@ void report_configuration(FILE *out, const struct report *r, const struct nic *n
 {
 	const struct options *o = r->options;
 	const struct granted *g = &r->result->granted;
+	const struct result_log *l = &r->result->log;
 	const struct result_trace *t = &r->result->trace;
 	char latency[64];
 
@@ -58,12 +58,12 @@ void report_configuration(FILE *out, const struct report *r, const struct nic *n
 			o->busy_poll_implied ? " (set because --budget and --prefer-busypoll do nothing without it)" :
 			"");
 	write_memory(out, "Histogram", histogram);
-	if (r->log) {
+	if (l->exists) {
 		write_memory(out, "Log", log);
 		fprintf(out, "%s of %" PRIu64 " records (%.1f s at %d packets/s), written %s\n",
-			r->log->circular ? "Circular log buffer" : "Log buffer", r->log->capacity,
-			(double)r->log->capacity / LOG_RATE, LOG_RATE,
-			r->log_writer->beside ? "beside the run" : "at its end");
+			l->circular ? "Circular log buffer" : "Log buffer", l->capacity,
+			(double)l->capacity / LOG_RATE, LOG_RATE,
+			l->beside ? "beside the run" : "at its end");
 	}
 	if (evidence_has_trace(t)) {
 		fprintf(out, "Trace marker enabled: %s, clock %s\n", t->path, t->clock);

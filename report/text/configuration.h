@@ -9,7 +9,7 @@ struct memory;
 struct nic;
 struct report;
 
-/* For --verbose. log: memory of r->log; NULL without a log. */
+/* For --verbose. log: memory of the log; NULL without a log. */
 void report_configuration(FILE *out, const struct report *r, const struct nic *n, const struct memory *histogram,
 			  const struct memory *log);
 

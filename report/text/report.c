@@ -89,7 +89,7 @@ void report_write(FILE *out, const struct report *r, int columns)
 	fprintf(out, "\nLatency: %s (%s)\n", latency,
 		label_stamps[options_on_wire(r->options) ? r->options->stamp : SOURCE_USER].clock);
 	account_write(out, r);
-	if (r->log)
+	if (result->log.exists)
 		account_write_log(out, r);
 	if (r->clocks && (r->options->stamp == SOURCE_HARDWARE || r->options->verbose || r->stages_why ||
 			  counter_get(&r->clocks->track[CLOCK_OF_SYSTEM].steps) || clocks_remote_has_news(r) ||

@@ -13,8 +13,6 @@ struct report {
 	const struct verdict_facts *facts; /* NULL: not known */
 	const struct histogram *histogram;
 	const struct sample_queue *sample_queue; /* NULL: no other thread takes the samples */
-	const struct log *log; /* NULL: none, nor a log_writer */
-	const struct log_writer *log_writer;
 	struct clock_watch *clocks; /* NULL: not watched */
 	const struct clock_peer *peer; /* NULL: not compared */
 	const char *stages_why; /* reason why requested stages are not known; NULL: they are known */

@@ -12,7 +12,6 @@
 #include "host/nic/nic_names.h"
 #include "host/nic/nic_stamp.h"
 #include "options.h"
-#include "report/log/log_writer.h"
 #include "report/text/label.h"
 #include "report/text/report.h"
 #include "report/verdict/steadiness.h"
@@ -20,7 +19,6 @@
 #include "report/verdict/verdict_finding.h"
 #include "report/verdict/verdict_outage.h"
 #include "report/verdict/verdict_remote.h"
-#include "result/log.h"
 #include "result/result.h"
 
 #include <errno.h>
@@ -139,9 +137,11 @@ static enum verdict_outcome look_balance(const struct verdict_facts *f, struct v
 
 static enum verdict_outcome look_log(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	if (!f->log || f->log->circular)
+	const struct result_log *l = &f->result->log;
+
+	if (!l->exists || l->circular)
 		return NOT_ASKED;
-	found->number = counter_get(&f->log->left_out) + f->log_unwritten;
+	found->number = l->left_out + l->unwritten;
 	verdict_say(found, "%" PRIu64 " records left out", found->number);
 	return JUDGED;
 }
@@ -509,14 +509,13 @@ void verdict_take(struct verdict_facts *f, const struct report *r)
 	f->options = r->options;
 	f->result = r->result;
 	f->histogram = r->histogram;
-	f->log = r->log;
-	f->log_unwritten = r->log ? r->log_writer->unwritten : 0;
 	f->clocks = r->clocks;
 	f->peer = r->peer;
 	f->activity = r->activity;
 	f->activity_start = r->activity_start;
 	f->activity_end = r->activity_end;
-	f->balanced = account_balances(&r->result->account, r->options->role, r->histogram, r->log);
+	f->balanced = account_balances(&r->result->account, r->options->role, r->histogram,
+				       r->result->log.offered);
 }
 
 void verdict_reach(struct verdict *v, const struct verdict_facts *f)

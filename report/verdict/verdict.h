@@ -24,8 +24,6 @@ struct verdict_facts {
 	const struct options *options;
 	const struct result *result;
 	const struct histogram *histogram;
-	uint64_t log_unwritten; /* records */
-	const struct log *log; /* NULL: none */
 	const struct clock_watch *clocks; /* NULL: not watched */
 	const struct clock_peer *peer; /* NULL: not looked at */
 	const struct activity *activity; /* NULL: not read */

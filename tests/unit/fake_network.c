@@ -401,7 +401,7 @@ void network_run(void)
 		x.flight_mask = sim.ring - 1;
 	exchange_run(&x);
 	source_ports_finish(&x);
-	assert_true(account_balances(&x.result.account, ROLE_EMIT, x.result.histogram, NULL));
+	assert_true(account_balances(&x.result.account, ROLE_EMIT, x.result.histogram, 0));
 	assert_true(x.window.reached <= options.window);
 	assert_int_equal(x.window.in_flight, 0);
 	assert_true(x.window.stamps_out <= x.window.most + x.result.ports); /* a closing probe by each */

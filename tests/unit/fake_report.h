@@ -10,7 +10,6 @@
 #include "golden.h"
 #include "histogram.h"
 #include "options.h"
-#include "report/log/log_writer.h"
 #include "report/text/report.h"
 #include "result/log.h"
 #include "result/result.h"
@@ -28,7 +27,6 @@ static struct histogram histogram;
 static struct result result;
 static struct log transactions;
 static uint8_t *records; /* of it */
-static struct log_writer writer;
 static struct report report;
 static struct histogram stage[STAGES], one_way[ONE_WAYS];
 static struct trace trace;
@@ -92,6 +90,8 @@ static inline void take_results(void)
 		take_trace(&result.trace, &trace, is_saved ? &saved : NULL);
 	else
 		result.trace = (struct result_trace){ 0 };
+	if (result.log.exists)
+		log_result(&transactions, &result.log);
 }
 
 static inline const char *written(int columns)
@@ -384,12 +384,8 @@ static inline void add_record(uint32_t seq, int64_t first_ns, int64_t latency_ns
 /* As if so many records had been written beside the run. */
 static inline void write_log(uint64_t written)
 {
-	static const struct log_form form = { .name = "text", .is_text = true };
-
-	writer = (struct log_writer){ .form = &form, .beside = true, .written = written,
-				      .octets = 150 * (int64_t)written };
-	report.log = &transactions;
-	report.log_writer = &writer;
+	result.log = (struct result_log){ .exists = true, .form = "text", .beside = true, .written = written,
+					  .octets = 150 * (int64_t)written };
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)

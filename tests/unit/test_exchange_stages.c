@@ -203,7 +203,7 @@ static void a_stepped_sample_is_counted_apart(void **state)
 			assert_int_not_equal(logged(i)->seq, 10);
 		/* The balance needs it. */
 		counter_add(&b.x.result.account.stepped, 1);
-		assert_false(account_balances(&b.x.result.account, b.options.role, &b.histogram, &b.log));
+		assert_false(account_balances(&b.x.result.account, b.options.role, &b.histogram, log_offered(&b.log)));
 
 		got = run_with_step(role, sign * NS_PER_S, false);
 		assert_int_equal(got.stepped, 0);

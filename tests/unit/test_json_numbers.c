@@ -501,12 +501,12 @@ static void what_the_machine_did(void **state)
 	is_saved = true;
 	place_records(RECORDS, false, false);
 	write_log(161);
-	writer.removed = 60;
-	writer.unwritten = 162;
+	result.log.removed = 60;
+	result.log.unwritten = 162;
 	counter_add(&transactions.left_out, 163);
 	show(written_json(json_machine));
 	pmc.quick = pmc.slow = 0;
-	report.log = NULL;
+	result.log.exists = false;
 	is_traced = false;
 	result.commands.commands = 0;
 	differences = 207;

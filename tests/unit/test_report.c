@@ -180,7 +180,7 @@ static void the_log_in_the_configuration(void **state)
 	write_log(0);
 	log_assign(&transactions, NULL, 500000, false, false);
 	show_configuration();
-	writer.beside = false;
+	result.log.beside = false;
 	show_configuration();
 	log_assign(&transactions, NULL, 500000, true, false);
 	show_configuration();

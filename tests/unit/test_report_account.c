@@ -263,9 +263,9 @@ static void accounts_of_what_is_not_in_the_file(void **state)
 	for (uint32_t i = 0; i < 90; i++)
 		add_record(i, i, i);
 	write_log(60);
-	writer.removed = 20;
-	writer.not_kept = 17;
-	writer.unwritten = 13;
+	result.log.removed = 20;
+	result.log.not_kept = 17;
+	result.log.unwritten = 13;
 	show_report();
 }
 
@@ -277,20 +277,21 @@ static void how_a_log_was_written(void **state)
 		add_record(i, i, i);
 	}
 	show_report();
-	writer.file = (struct log_file){ .rotate_bytes = 1000, .next = 12 };
+	result.log.rotates = true;
+	result.log.file = 12;
 	show_report();
-	writer.file.rotate_bytes = 0;
+	result.log.rotates = false;
 	/* All is written, and still it is no whole file. */
-	writer.file.error = -ENOSPC;
+	result.log.error = -ENOSPC;
 	show_report();
-	writer.unwritten = 1;
+	result.log.unwritten = 1;
 	show_report();
-	writer.unwritten = 0;
-	writer.file.error = 0;
-	writer.shortest_ns = 1250 * NS_PER_MS;
+	result.log.unwritten = 0;
+	result.log.error = 0;
+	result.log.shortest_ns = 1250 * NS_PER_MS;
 	show_report();
-	writer.shortest_ns = 0;
-	writer.beside = false;
+	result.log.shortest_ns = 0;
+	result.log.beside = false;
 	show_report();
 }
 
@@ -298,7 +299,7 @@ static void accounts_of_a_circular_log(void **state)
 {
 	(void)state;
 	place_records(RECORDS, true, false);
-	writer.beside = false;
+	result.log.beside = false;
 	options.snapshot = true;
 	for (uint32_t i = 0; i < 8; i++) {
 		histogram_add(&histogram, i, i);

@@ -288,7 +288,7 @@ static unsigned left_out(void)
 	assert_int_equal(counter_get(&a->received), kernel.requests);
 	assert_int_equal(counter_get(&a->recorded) + stepped, kernel.requests);
 	assert_int_equal(counter_get(&a->negative), 0);
-	assert_true(account_balances(a, ROLE_REFLECT, &histogram, &log_of_run));
+	assert_true(account_balances(a, ROLE_REFLECT, &histogram, log_offered(&log_of_run)));
 	for (uint64_t i = 0; i < log_ready(&log_of_run); i++) {
 		const struct sample *s = log_at(&log_of_run, i);
 		const int64_t true_ns = kernel.left_ns[s->seq] - kernel.arrives_ns[s->seq];

@@ -7,7 +7,6 @@
 #include "host/counters/activity.h"
 #include "host/clock/clock_peer.h"
 #include "host/nic/link.h"
-#include "result/log.h"
 #include "util.h"
 #include "wire/socket.h"
 
@@ -22,7 +21,6 @@ static struct options options;
 static struct result result;
 static struct link_watch wire; /* as if it was up all the time */
 static struct histogram histogram, stage;
-static struct log transactions;
 static struct clock_watch clocks;
 static struct activity activity;
 static struct activity_reading reading;
@@ -82,7 +80,7 @@ static int set_up(void **state)
 	memset(&result, 0, sizeof(result));
 	memset(&histogram, 0, sizeof(histogram));
 	memset(&stage, 0, sizeof(stage));
-	memset(&transactions, 0, sizeof(transactions));
+	result.log.exists = true;
 	memset(&clocks, 0, sizeof(clocks));
 	result.dropped = 0;
 	wire.before = wire.after = (struct link_state){ .up = true, .downs_known = true, .stamper = 2 };
@@ -99,7 +97,7 @@ static int set_up(void **state)
 	activity.cpu = 3;
 	activity.unreadables = 0;
 	facts = (struct verdict_facts){
-		.options = &options, .result = &result, .histogram = &histogram, .log = &transactions,
+		.options = &options, .result = &result, .histogram = &histogram,
 			   .clocks = &clocks,
 		.link = &wire, .activity = &activity, .activity_start = &reading, .activity_end = &reading,
 		.thread = { { .known = true, .minor_faults = 50, .major_faults = 2, .switches = 9,
@@ -319,18 +317,18 @@ static void unbalanced(void **state)
 static void log_incomplete(void **state)
 {
 	(void)state;
-	transactions.left_out = 1;
+	result.log.left_out = 1;
 	assert_doubtful();
-	facts.log_unwritten = 41;
+	result.log.unwritten = 41;
 	assert_doubtful();
-	transactions.left_out = 0;
+	result.log.left_out = 0;
 	assert_doubtful();
-	facts.log_unwritten = 0;
+	result.log.unwritten = 0;
 	assert_trusted();
-	transactions.left_out = 1;
-	transactions.circular = true;
+	result.log.left_out = 1;
+	result.log.circular = true;
 	assert_trusted();
-	facts.log = NULL;
+	result.log.exists = false;
 	assert_trusted();
 }
 
@@ -745,7 +743,7 @@ static void all_together(void **state)
 	fault(-2e8, NS_PER_S, 2 * NS_PER_S);
 	clocks.failures = 50;
 	facts.balanced = wire.after.up = false;
-	wire.moves = transactions.left_out = histogram.overflows = (uint64_t)(options.interval_ns = result.dropped = 1);
+	wire.moves = result.log.left_out = histogram.overflows = (uint64_t)(options.interval_ns = result.dropped = 1);
 	set(&result.missed, 1);
 	facts.thread[1].cpu = 0;
 	facts.thread[1].minor_faults++;
