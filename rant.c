@@ -344,9 +344,9 @@ static int start_log(struct run *r)
 
 	r->outputs.interim.result = &r->exchange.result;
 	r->outputs.on_known = signals_end_known;
-	r->report.sample_queue = r->exchange.sample_queue = outputs_start(&r->outputs, privileges_drop_beside,
-									  &r->privileges);
-	if (r->options.until_known.denominator && !r->report.sample_queue)
+	r->exchange.sample_queue = outputs_start(&r->outputs, privileges_drop_beside, &r->privileges);
+	r->report.samples_are_taken = r->exchange.sample_queue;
+	if (r->options.until_known.denominator && !r->exchange.sample_queue)
 		warnx("--until-known %s: not checked: no CPU but the measuring one may be used here: give more CPUs to taskset",
 		      r->options.until_known.text);
 	if (run_buffers_open_log(&r->run_buffers, o, &r->exchange, beside))

@@ -47,7 +47,7 @@ struct outcome *outcome_open(const struct options *options)
 	o->result.one_way_bound_ns[1] = -1; /* no file has the bound at the end of the run */
 	for (int i = 0; i < BOUNDS; i++)
 		o->result.bound_ns[i] = -1;
-	o->report = (struct report){ .options = &o->options, .result = &o->result, .sample_queue = &o->sample_queue,
+	o->report = (struct report){ .options = &o->options, .result = &o->result, .samples_are_taken = true,
 				     .histogram = &o->latency };
 	return o;
 }

@@ -212,7 +212,7 @@ static void keep_finding(void *outputs, const struct check_reported *reported)
 void outputs_look(struct outputs *o, const struct nic *n)
 {
 	struct by_second *b = &o->reported;
-	const bool sample_queue = o->report->sample_queue != NULL;
+	const bool taken = o->report->samples_are_taken;
 
 	/* After the memory of the run is locked, because this memory belongs to another thread. */
 	o->no_seconds = by_second_is_wanted(b) && second_open(&b->second, o->report, &o->sample_queue);
@@ -220,7 +220,7 @@ void outputs_look(struct outputs *o, const struct nic *n)
 		return;
 	if (b->json.path) {
 		check_print(keep_finding, o, o->report->options, n);
-		by_second_begin_json(b, sample_queue);
+		by_second_begin_json(b, taken);
 	}
 	if (startup_watchdog_on("writing the first lines"))
 		return;
@@ -229,7 +229,7 @@ void outputs_look(struct outputs *o, const struct nic *n)
 	second_begin(&b->second);
 	if (b->hlog_file.path)
 		hlog_begin(&b->hlog, b->second.start_unix_ns,
-			   sample_queue ? NULL :
+			   taken ? NULL :
 				   "No intervals: no CPU but the measuring one may be used to write them");
 	atomic_store_explicit(&o->begun, true, memory_order_release);
 	interim_begin(&o->interim);
@@ -263,7 +263,7 @@ static void end_object(struct json *j, const struct outputs *o, enum status stat
 {
 	const struct report *r = o->report;
 
-	if (r->sample_queue)
+	if (r->samples_are_taken)
 		json_end(j);
 	json_whole(j, r, status);
 	write_findings(j, o);

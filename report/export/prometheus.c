@@ -174,7 +174,7 @@ static void put_histogram(struct text *t, const struct prometheus *p)
 	put(t, "%s_count{%s} %" PRIu64 "\n", name, t->labels, p->samples + e->samples);
 	put_counter(t, "rant_samples_unbinned_total",
 		    "Recorded samples that are in no bucket, because they came faster than they could be counted.",
-		    p->report->sample_queue ? counter_get(&p->sample_queue->left_out) :
+		    p->report->samples_are_taken ? counter_get(&p->sample_queue->left_out) :
 		  counter_get(&p->report->result->account.recorded));
 }
 

@@ -86,7 +86,7 @@ bool second_is_left(struct second *s)
 {
 	const struct result *result = s->report->result;
 
-	if (!s->report->sample_queue || (result->ended_ns <= s->from_ns && !s->samples))
+	if (!s->report->samples_are_taken || (result->ended_ns <= s->from_ns && !s->samples))
 		return false;
 	end(s, result->ended_ns > s->from_ns ? result->ended_ns : s->from_ns);
 	return true;

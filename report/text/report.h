@@ -12,7 +12,6 @@ struct report {
 	const struct nic *nic; /* NULL: not known */
 	const struct verdict_facts *facts; /* NULL: not known */
 	const struct histogram *histogram;
-	const struct sample_queue *sample_queue; /* NULL: no other thread takes the samples */
 	struct clock_watch *clocks; /* NULL: not watched */
 	const struct clock_peer *peer; /* NULL: not compared */
 	const char *stages_why; /* reason why requested stages are not known; NULL: they are known */
@@ -22,6 +21,7 @@ struct report {
 	/* At the worst breach, and at the breach before it (or the start); NULL: the first breach was the worst. */
 	const struct activity_reading *activity_worst, *activity_before_worst;
 	uint64_t breaches_missed; /* breaches that the housekeeping thread could not read */
+	bool samples_are_taken; /* another thread takes the samples during the run, for outputs */
 	bool stdout_taken; /* a log or another output uses stdout */
 	bool no_other_cpu; /* only the measuring CPU is available: no housekeeping thread */
 	const struct verdict *verdict; /* NULL: not reached */

@@ -24,7 +24,7 @@ static int begin(void **state)
 	*slash = '/';
 	options.role = ROLE_REFLECT;
 	options.prometheus_path = path;
-	report.sample_queue = &sample_queue;
+	report.samples_are_taken = true;
 	assert_int_equal(prometheus_open(&p, &report, &sample_queue), 0);
 	return 0;
 }
