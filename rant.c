@@ -312,7 +312,7 @@ static int open_counters(struct run *r)
 	if (error)
 		return error;
 	if (r->options.pmc)
-		r->report.pmc = r->exchange.pmc = &r->pmc;
+		r->exchange.pmc = &r->pmc;
 	error = activity_story_open(&r->activity, &r->nic, loop_thread());
 	if (!error)
 		r->report.activity = &r->activity.activity;
@@ -480,8 +480,10 @@ static void read_after(struct run *r)
 	r->report.activity_breach = a->has_breach ? &a->breach : NULL;
 	r->report.activity_before_worst = a->has_worst ? &a->before_worst : NULL;
 	r->report.activity_worst = a->has_worst ? &a->worst : NULL;
-	if (r->report.pmc)
+	if (r->exchange.pmc) {
 		pmc_finish(&r->pmc);
+		take_counters(&r->exchange.result.counters, &r->pmc);
+	}
 	r->facts.setting_error[1] = nic_read_setting(&r->nic, r->facts.setting[1]);
 	nic_restore(&r->nic);
 	munlockall(); /* the report may allocate */

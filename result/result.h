@@ -10,6 +10,7 @@
 #include "result/account.h"
 #include "result/breach.h"
 #include "result/confidence.h"
+#include "result/counters.h"
 #include "result/evidence.h"
 #include "result/level.h"
 #include "result/log.h"
@@ -134,6 +135,7 @@ struct result {
 	/* The host, after the run; by result/take.h. */
 	struct result_commands commands;
 	struct result_trace trace; /* before the run: the instance */
+	struct result_counters counters;
 };
 
 /* True if stages with a user-space time of this host are collected. */

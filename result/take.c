@@ -2,7 +2,9 @@
 /* Results of objects of host/ as plain data. */
 #include "result/take.h"
 
+#include "host/counters/pmu.h"
 #include "host/process/hook.h"
+#include "result/counters.h"
 #include "result/evidence.h"
 #include "tracefs.h"
 
@@ -28,4 +30,18 @@ void take_trace(struct result_trace *to, const struct trace *from, const struct 
 	memcpy(to->clock, from->clock, sizeof(to->clock));
 	if (saved)
 		to->saved = *saved;
+}
+
+void take_counters(struct result_counters *to, const struct pmc *from)
+{
+	*to = (struct result_counters){ .counters = from->counters, .user_only = from->user_only,
+					.system_calls = from->system_calls, .quick = from->quick, .slow = from->slow,
+					.failed = from->failed };
+	for (unsigned i = 0; i < from->counters; i++) {
+		to->name[i] = pmc_name(from, i);
+		to->quick_sum[i] = from->quick_sum[i];
+		to->spike[i] = from->spike[i];
+		to->partial[i] = from->partial[i];
+	}
+	memcpy(to->missing, from->missing, sizeof(to->missing));
 }

@@ -5,7 +5,9 @@
 #define RESULT_TAKE_H
 
 struct hooks;
+struct pmc;
 struct result_commands;
+struct result_counters;
 struct result_trace;
 struct trace;
 struct trace_saved;
@@ -14,5 +16,8 @@ void take_commands(struct result_commands *to, const struct hooks *from);
 
 /* saved: the last saved trace; its path is empty, or it is NULL: none. */
 void take_trace(struct result_trace *to, const struct trace *from, const struct trace_saved *saved);
+
+/* After pmc_finish(). */
+void take_counters(struct result_counters *to, const struct pmc *from);
 
 #endif

@@ -2,8 +2,6 @@
 /* Activity of the machine, saved traces, hook commands, log and verdict. */
 #include "histogram.h"
 #include "host/counters/activity.h"
-#include "host/counters/pmc.h"
-#include "host/counters/pmu.h"
 #include "options.h"
 #include "report/export/json_parts.h"
 #include "report/text/report.h"
@@ -72,9 +70,9 @@ static void put_activity(struct json *j, const struct report *r)
 	json_end(j);
 }
 
-static void put_counters(struct json *j, const struct pmc *p)
+static void put_counters(struct json *j, const struct result_counters *p)
 {
-	if (!p) {
+	if (!p->counters) {
 		json_null(j, "counters");
 		return;
 	}
@@ -86,7 +84,7 @@ static void put_counters(struct json *j, const struct pmc *p)
 	json_array(j, "each");
 	for (unsigned i = 0; i < p->counters; i++) {
 		json_object(j, NULL);
-		json_text(j, "name", pmc_name(p, i));
+		json_text(j, "name", p->name[i]);
 		if (p->quick)
 			json_real(j, "quick_mean", (double)p->quick_sum[i] / (double)p->quick, 1);
 		else
@@ -158,7 +156,7 @@ static void put_log(struct json *j, const struct report *r)
 void json_machine(struct json *j, const struct report *r)
 {
 	put_activity(j, r);
-	put_counters(j, r->pmc);
+	put_counters(j, &r->result->counters);
 	put_trace(j, r);
 	put_commands(j, r);
 	put_log(j, r);

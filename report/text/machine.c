@@ -3,11 +3,10 @@
 #include "report/text/machine.h"
 
 #include "host/counters/activity.h"
-#include "host/counters/pmc.h"
-#include "host/counters/pmu.h"
 #include "host/process/affinity.h"
 #include "options.h"
 #include "report/text/report.h"
+#include "result/counters.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -19,12 +18,12 @@ void machine_write_affinity(FILE *out, const struct affinity *p)
 	fprintf(out, "\nMeasuring thread: %s\n", affinity_text(p, text));
 }
 
-void machine_write_counters(FILE *out, const struct pmc *p)
+void machine_write_counters(FILE *out, const struct result_counters *p)
 {
 	fprintf(out, "\nHardware counters of an exchange%s:\n", p->user_only ? ", without the kernel's part" : "");
 	fprintf(out, "  %-24s %14s %14s\n", "", "quick, mean", p->slow ? "spike" : "no spike");
 	for (unsigned i = 0; i < p->counters; i++) {
-		fprintf(out, "  %-24s", pmc_name(p, i));
+		fprintf(out, "  %-24s", p->name[i]);
 		if (p->quick)
 			fprintf(out, " %14.1f", (double)p->quick_sum[i] / (double)p->quick);
 		else

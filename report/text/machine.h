@@ -6,14 +6,14 @@
 #include "rant.h"
 
 struct affinity;
-struct pmc;
 struct report;
+struct result_counters;
 
 /* One line: CPU affinity and scheduling policy of the measuring thread. */
 void machine_write_affinity(FILE *out, const struct affinity *p);
 
 /* Hardware counters of quick exchanges, and of the spike. */
-void machine_write_counters(FILE *out, const struct pmc *p);
+void machine_write_counters(FILE *out, const struct result_counters *p);
 
 /* Counters of the kernel: until the first breach, before the worst breach, during the run. Nothing if a reading at the
  * start or the end is missing; needs r->activity. One thread at a time. */

@@ -97,8 +97,8 @@ void report_write(FILE *out, const struct report *r, int columns)
 		clocks_write(out, r);
 	if (result->has_affinity)
 		machine_write_affinity(out, &result->affinity);
-	if (r->pmc)
-		machine_write_counters(out, r->pmc);
+	if (result->counters.counters)
+		machine_write_counters(out, &result->counters);
 	if (r->activity && (r->activity_breach || r->options->verbose))
 		machine_write_activity(out, r);
 	if (evidence_has_trace(&result->trace))

@@ -15,7 +15,6 @@ struct report {
 	struct clock_watch *clocks; /* NULL: not watched */
 	const struct clock_peer *peer; /* NULL: not compared */
 	const char *stages_why; /* reason why requested stages are not known; NULL: they are known */
-	const struct pmc *pmc; /* NULL: none */
 	const struct activity *activity; /* NULL: none */
 	const struct activity_reading *activity_start, *activity_breach, *activity_end; /* NULL: not read */
 	/* At the worst breach, and at the breach before it (or the start); NULL: the first breach was the worst. */

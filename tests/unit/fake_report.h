@@ -31,6 +31,7 @@ static struct report report;
 static struct histogram stage[STAGES], one_way[ONE_WAYS];
 static struct trace trace;
 static struct trace_saved saved;
+static struct pmc hardware; /* of no event: not read */
 static bool is_traced, is_saved; /* the result has the trace, and the saved trace */
 static char *text;
 static int width; /* of the terminal */
@@ -58,6 +59,7 @@ static inline int set_up(void **state)
 	width = 0;
 	part = usual_stage;
 	is_traced = is_saved = false;
+	hardware.counters = 0;
 	report = (struct report){ .options = &options, .result = &result, .histogram = &histogram };
 	return 0;
 }
@@ -90,6 +92,8 @@ static inline void take_results(void)
 		take_trace(&result.trace, &trace, is_saved ? &saved : NULL);
 	else
 		result.trace = (struct result_trace){ 0 };
+	if (hardware.counters)
+		take_counters(&result.counters, &hardware);
 	if (result.log.exists)
 		log_result(&transactions, &result.log);
 }

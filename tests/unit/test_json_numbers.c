@@ -481,7 +481,7 @@ static void what_the_machine_did(void **state)
 {
 	static struct activity activity = { .unreadables_left_out = 151, .counters_left_out = 200 };
 	static struct activity_reading reading[5];
-	static struct pmc pmc = { .counters = 2, .event = { 0, 1 }, .quick = 10, .quick_sum = { 55, 66 }, .slow = 1,
+	const struct pmc read = { .counters = 2, .event = { 0, 1 }, .quick = 10, .quick_sum = { 55, 66 }, .slow = 1,
 				  .spike = { 152, 153 },
 				  .failed = 154, .partial = { false, true }, .user_only = true };
 
@@ -490,7 +490,7 @@ static void what_the_machine_did(void **state)
 	report.activity = &activity;
 	report.activity_start = &reading[0];
 	report.activity_end = &reading[1];
-	report.pmc = &pmc;
+	hardware = read;
 	options.on_breach.command[0] = "true";
 	result.commands = (struct result_commands){ .commands = 1, .ran = { 155 }, .failed = { 156 },
 						    .left_out = { 157 } };
@@ -505,7 +505,7 @@ static void what_the_machine_did(void **state)
 	result.log.unwritten = 162;
 	counter_add(&transactions.left_out, 163);
 	show(written_json(json_machine));
-	pmc.quick = pmc.slow = 0;
+	hardware.quick = hardware.slow = 0;
 	result.log.exists = false;
 	is_traced = false;
 	result.commands.commands = 0;

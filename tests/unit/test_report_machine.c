@@ -7,12 +7,9 @@
 
 /* ---- Counters ---------------------------------------------------------------------------------------------------- */
 
-static struct pmc pmc;
-
 static void counted(void)
 {
-	pmc = (struct pmc){ .counters = 3, .event = { 0, 1, 8 }, .quick = 4, .quick_sum = { 40000, 10, 0 } };
-	report.pmc = &pmc;
+	hardware = (struct pmc){ .counters = 3, .event = { 0, 1, 8 }, .quick = 4, .quick_sum = { 40000, 10, 0 } };
 }
 
 static void counters_without_a_spike(void **state)
@@ -27,13 +24,13 @@ static void counters_of_a_spike(void **state)
 {
 	(void)state;
 	counted();
-	pmc.slow = 2;
-	pmc.spike[0] = 987654321;
-	pmc.spike[1] = 1;
-	pmc.slow_sum[0] = 5000000000;
+	hardware.slow = 2;
+	hardware.spike[0] = 987654321;
+	hardware.spike[1] = 1;
+	hardware.slow_sum[0] = 5000000000;
 	show_report();
 	/* All were slow: there is no mean, and 0 is none. */
-	pmc.quick = 0;
+	hardware.quick = 0;
 	show_report();
 }
 
@@ -41,15 +38,15 @@ static void what_the_counters_are_not(void **state)
 {
 	(void)state;
 	counted();
-	pmc.counters = 1;
-	pmc.partial[0] = true;
-	pmc.user_only = true;
-	strcpy(pmc.missing, "cache-misses, page-faults");
-	pmc.failed = 12;
-	pmc.system_calls = 2;
+	hardware.counters = 1;
+	hardware.partial[0] = true;
+	hardware.user_only = true;
+	strcpy(hardware.missing, "cache-misses, page-faults");
+	hardware.failed = 12;
+	hardware.system_calls = 2;
 	show_report();
-	pmc.slow = 1;
-	pmc.spike[0] = 3;
+	hardware.slow = 1;
+	hardware.spike[0] = 3;
 	show_report();
 }
 
