@@ -195,9 +195,9 @@ static void add_duties(struct run *r)
 
 	r->link = (struct link_watch){ .nic = &r->nic, .on_gone = signals_end_now, .on_change = progress_print_link,
 				       .on_move = progress_print_move, .context = &r->progress };
-	r->facts.link = &r->link;
 	machine_changes_open(&r->changes, r->nic.name, r->affinity.cpus == 1 ? r->affinity.cpu : -1);
 	link_look(&r->link); /* the state before the run */
+	take_nic(&r->exchange.result.nic, &r->nic, &r->link);
 	r->breaches = (struct breach_printer){ .result = &r->exchange.result, .act = act_on_breach, .context = r };
 	r->keeper = (struct trace_keeper){ .trace = &r->trace, .folder = o->save_trace_path,
 					   .interval_ns = o->trace_interval_ns };
@@ -278,7 +278,7 @@ static void open_exchange(struct run *r)
 		x->peer = &r->peer;
 	exchange_note_granted(x);
 	r->report = (struct report){ .options = &r->options, .result = &x->result, .histogram = x->result.histogram,
-				     .peer = x->peer, .nic = &r->nic, .facts = &r->facts };
+				     .peer = x->peer, .facts = &r->facts };
 	x->result.affinity = r->affinity;
 	x->result.has_affinity = true;
 	r->hooks.wanted = &r->options.on_breach;
@@ -492,6 +492,8 @@ static void read_after(struct run *r)
 static void finish(struct run *r)
 {
 	hooks_finish(&r->hooks);
+	take_nic(&r->exchange.result.nic, &r->nic, &r->link);
+	nic_read_details(&r->nic, &r->exchange.result.nic.details);
 	take_commands(&r->exchange.result.commands, &r->hooks);
 	take_trace(&r->exchange.result.trace, &r->trace, &r->keeper.saved);
 	exchange_collect(&r->exchange);
@@ -507,13 +509,12 @@ static void finish(struct run *r)
 static void judge_rhythm(struct run *r)
 {
 	struct periods periods = { .count = 0 };
-	struct nic_details nic;
+	const struct nic_details *nic = &r->exchange.result.nic.details;
 
 	periods_read(&periods);
-	nic_read_details(&r->nic, &nic);
-	if (nic.coalescing_known) {
-		periods_add(&periods, nic.receive_us * NS_PER_US, "rx-usecs %u", nic.receive_us);
-		periods_add(&periods, nic.transmit_us * NS_PER_US, "tx-usecs %u", nic.transmit_us);
+	if (nic->coalescing_known) {
+		periods_add(&periods, nic->receive_us * NS_PER_US, "rx-usecs %u", nic->receive_us);
+		periods_add(&periods, nic->transmit_us * NS_PER_US, "tx-usecs %u", nic->transmit_us);
 	}
 	periods_add(&periods, r->report.no_other_cpu ? 0 : DUTY_PERIOD_NS, "rant's clock comparison and housekeeping");
 	periods_add(&periods, r->options.log_path ? LOG_WRITER_PERIOD_NS : 0, "rant's log writer");
@@ -567,7 +568,7 @@ static enum status conclude(struct run *r)
 	find_teeth(r);
 	if (!r->options.quiet)
 		error |= report_print(&r->report);
-	return outputs_write(&r->outputs, status_judge(&r->report, &r->facts, r->server, error));
+	return outputs_write(&r->outputs, status_judge(&r->report, r->server, error));
 }
 
 /* drop_privileges() and measure() are called in the measuring thread. */
@@ -594,10 +595,11 @@ static enum status run_once(struct run *r)
 	if (startup_watchdog_on("reading the state of this host"))
 		return STATUS_FAILED;
 	if (r->options.verbose) {
-		report_configuration(stderr, &r->report, &r->nic, &r->run_buffers.histogram_memory,
-				     &r->run_buffers.log_memory);
+		report_configuration(stderr, &r->report, &r->run_buffers.histogram_memory, &r->run_buffers.log_memory);
 		check_short(stderr, &r->options, &r->nic);
 	}
+	if (r->options.jsonl_path)
+		nic_read_details(&r->nic, &r->exchange.result.nic.details);
 	outputs_look(&r->outputs, &r->nic);
 	read_before(r);
 	if (socket_bind(&r->channel, &r->options, &r->nic) ||

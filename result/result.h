@@ -14,6 +14,7 @@
 #include "result/evidence.h"
 #include "result/level.h"
 #include "result/log.h"
+#include "result/nic.h"
 #include "result/outage.h"
 #include "result/poll_gaps.h"
 #include "result/read.h"
@@ -129,6 +130,7 @@ struct result {
 	/* The host. */
 	bool has_affinity;
 	struct affinity affinity; /* of the measuring thread */
+	struct result_nic nic;
 
 	struct result_log log; /* before the run: the ring */
 

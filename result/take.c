@@ -6,6 +6,7 @@
 #include "host/process/hook.h"
 #include "result/counters.h"
 #include "result/evidence.h"
+#include "result/nic.h"
 #include "tracefs.h"
 
 #include <string.h>
@@ -44,4 +45,20 @@ void take_counters(struct result_counters *to, const struct pmc *from)
 		to->partial[i] = from->partial[i];
 	}
 	memcpy(to->missing, from->missing, sizeof(to->missing));
+}
+
+void take_nic(struct result_nic *to, const struct nic *from, const struct link_watch *link)
+{
+	memcpy(to->name, from->name, sizeof(to->name));
+	memcpy(to->driver, from->driver, sizeof(to->driver));
+	memcpy(to->bus, from->bus, sizeof(to->bus));
+	to->mtu = from->mtu;
+	to->phc_index = from->can.phc_index;
+	to->changed = from->changed;
+	if (!link_stamper_name(link, to->stamper))
+		*to->stamper = '\0';
+	to->stamper_is_other = link->stamper != from->index;
+	to->moves = link->moves;
+	to->before = link->before;
+	to->after = link->after;
 }

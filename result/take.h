@@ -5,9 +5,12 @@
 #define RESULT_TAKE_H
 
 struct hooks;
+struct link_watch;
+struct nic;
 struct pmc;
 struct result_commands;
 struct result_counters;
+struct result_nic;
 struct result_trace;
 struct trace;
 struct trace_saved;
@@ -19,5 +22,8 @@ void take_trace(struct result_trace *to, const struct trace *from, const struct 
 
 /* After pmc_finish(). */
 void take_counters(struct result_counters *to, const struct pmc *from);
+
+/* Without `details`, which the caller reads. */
+void take_nic(struct result_nic *to, const struct nic *from, const struct link_watch *link);
 
 #endif

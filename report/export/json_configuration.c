@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Run, configuration, host and NIC. */
-#include "host/nic/link.h"
-#include "host/nic/nic.h"
-#include "host/nic/nic_details.h"
 #include "host/nic/nic_names.h"
 #include "host/process/affinity.h"
 #include "host/system.h"
@@ -27,7 +24,7 @@ static const char *const ends[] = { [END_NOT_YET] = NULL, [END_DURATION] = "dura
 /* The watch thread ends the run like a signal does, when the interface is gone. */
 static enum end end_of(const struct report *r)
 {
-	const bool gone = r->facts && r->facts->link && r->facts->link->after.error == -ENODEV;
+	const bool gone = r->result->nic.after.error == -ENODEV;
 
 	return gone && r->result->end == END_SIGNAL ? END_GONE : r->result->end;
 }
@@ -324,25 +321,22 @@ static void put_nic(struct json *j, const struct report *r)
 {
 	static const char *const duplex[] = { [NIC_DUPLEX_UNKNOWN] = NULL, [NIC_DUPLEX_HALF] = "half",
 					      [NIC_DUPLEX_FULL] = "full" };
-	const struct nic *n = r->nic;
-	char stamper[IF_NAMESIZE];
-	struct nic_details d;
+	const struct result_nic *n = &r->result->nic;
+	const struct nic_details *d = &n->details;
 
-	nic_read_details(n, &d);
 	json_object(j, "nic");
 	json_text(j, "interface", n->name);
 	put_known(j, "driver", n->driver);
-	put_known(j, "driver_version", d.driver_version);
-	put_known(j, "firmware", d.firmware);
+	put_known(j, "driver_version", d->driver_version);
+	put_known(j, "firmware", d->firmware);
 	put_known(j, "bus", n->bus);
 	json_integer_if(j, "mtu_bytes", n->mtu, n->mtu);
-	json_integer_if(j, "speed_mbps", d.link.speed_mbps >= 0, d.link.speed_mbps);
-	json_text(j, "duplex", d.link.speed_mbps >= 0 ? duplex[d.link.duplex] : NULL);
-	put_coalescing(j, &d);
+	json_integer_if(j, "speed_mbps", d->link.speed_mbps >= 0, d->link.speed_mbps);
+	json_text(j, "duplex", d->link.speed_mbps >= 0 ? duplex[d->link.duplex] : NULL);
+	put_coalescing(j, d);
 	/* Timestamping capabilities are read for --stamp hardware only. */
-	json_integer_if(j, "phc_index", options_by_nic(r->options) && n->can.phc_index >= 0, n->can.phc_index);
-	json_text(j, "stamped_by", options_by_nic(r->options) && r->facts && r->facts->link ?
-					   link_stamper_name(r->facts->link, stamper) : NULL);
+	json_integer_if(j, "phc_index", options_by_nic(r->options) && n->phc_index >= 0, n->phc_index);
+	json_text(j, "stamped_by", options_by_nic(r->options) && *n->stamper ? n->stamper : NULL);
 	put_setting(j, "stamp_setting", r->facts, 0);
 	put_setting(j, "stamp_setting_after", r->facts, 1);
 	json_end(j);
@@ -351,7 +345,7 @@ static void put_nic(struct json *j, const struct report *r)
 void json_host(struct json *j, const struct report *r)
 {
 	put_host(j, r);
-	if (r->nic)
+	if (nic_is_known(&r->result->nic))
 		put_nic(j, r);
 	else
 		json_null(j, "nic");

@@ -4,7 +4,6 @@
 #include "report/text/brief.h"
 
 #include "histogram.h"
-#include "host/nic/nic.h"
 #include "host/process/affinity.h"
 #include "options.h"
 #include "report/text/breach.h"
@@ -370,8 +369,8 @@ static void write_machine(FILE *out, const struct report *r)
 		return;
 	}
 	add(&p, "Machine: %s", r->options->interface);
-	if (r->nic && *r->nic->driver && strcmp(r->nic->driver, "unknown"))
-		add(&p, " (%s)", r->nic->driver);
+	if (*r->result->nic.driver && strcmp(r->result->nic.driver, "unknown"))
+		add(&p, " (%s)", r->result->nic.driver);
 	add(&p, ", %s timestamps", label_stamps[r->options->stamp].option);
 	if (r->result->has_affinity)
 		add(&p, ", %s", affinity_text(&r->result->affinity, affinity));

@@ -4,7 +4,6 @@
 
 #include "host/clock/clock.h"
 #include "host/clock/clock_peer.h"
-#include "host/nic/link.h"
 #include "options.h"
 #include "report/text/clocks_remote.h"
 #include "report/text/label.h"
@@ -200,12 +199,10 @@ int64_t clocks_stages_bound(const struct report *r)
 /* The clock of a bond, or of a VLAN on a bond, belongs to another interface. */
 static void write_stamper(FILE *out, const struct report *r)
 {
-	char text[IF_NAMESIZE];
-	const struct link_watch *link = r->facts ? r->facts->link : NULL;
-	const char *name = link ? link_stamper_name(link, text) : NULL;
+	const struct result_nic *n = &r->result->nic;
 
-	if (name && link->stamper != link->nic->index)
-		fprintf(out, "  Stamped by    : %s, which %s sends by\n", name, r->options->interface);
+	if (*n->stamper && n->stamper_is_other)
+		fprintf(out, "  Stamped by    : %s, which %s sends by\n", n->stamper, r->options->interface);
 }
 
 void clocks_write(FILE *out, const struct report *r)

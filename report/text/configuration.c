@@ -2,7 +2,6 @@
 /* Configuration of the run, for --verbose. */
 #include "report/text/configuration.h"
 
-#include "host/nic/nic.h"
 #include "host/process/memory.h"
 #include "options.h"
 #include "report/text/label.h"
@@ -23,11 +22,11 @@ static void write_memory(FILE *out, const char *what, const struct memory *m)
 	fprintf(out, "%s: %.1f MB in %s\n", what, (double)m->bytes / (1 << 20), pages[m->pages]);
 }
 
-void report_configuration(FILE *out, const struct report *r, const struct nic *n, const struct memory *histogram,
-			  const struct memory *log)
+void report_configuration(FILE *out, const struct report *r, const struct memory *histogram, const struct memory *log)
 {
 	const struct options *o = r->options;
 	const struct granted *g = &r->result->granted;
+	const struct result_nic *n = &r->result->nic;
 	const struct result_log *l = &r->result->log;
 	const struct result_trace *t = &r->result->trace;
 	char latency[64];
@@ -42,7 +41,7 @@ void report_configuration(FILE *out, const struct report *r, const struct nic *n
 	fputc('\n', out);
 	fprintf(out, "Stamps: %s; %s\n", label_stamps[o->stamp].option, latency);
 	if (options_by_nic(o))
-		fprintf(out, "NIC clock: /dev/ptp%d; stamp setting %s\n", n->can.phc_index,
+		fprintf(out, "NIC clock: /dev/ptp%d; stamp setting %s\n", n->phc_index,
 			n->changed ? "changed for this run, restored at its end" : "as found");
 	if (g->transmit_stamps)
 		fprintf(out, "Transmit stamps are matched by %s\n",

@@ -6,11 +6,9 @@
 #include "rant.h"
 
 struct memory;
-struct nic;
 struct report;
 
 /* For --verbose. log: memory of the log; NULL without a log. */
-void report_configuration(FILE *out, const struct report *r, const struct nic *n, const struct memory *histogram,
-			  const struct memory *log);
+void report_configuration(FILE *out, const struct report *r, const struct memory *histogram, const struct memory *log);
 
 #endif

@@ -9,7 +9,6 @@
 struct report {
 	const struct options *options;
 	const struct result *result;
-	const struct nic *nic; /* NULL: not known */
 	const struct verdict_facts *facts; /* NULL: not known */
 	const struct histogram *histogram;
 	struct clock_watch *clocks; /* NULL: not watched */

@@ -2,7 +2,6 @@
 /* Exit status of a run: first a breach that ended it, then errors, then the verdict. */
 #include "report/text/status.h"
 
-#include "host/nic/link.h"
 #include "options.h"
 #include "result/result.h"
 
@@ -56,14 +55,14 @@ static bool was_only_waiting(const struct report *r)
 	return r->options->role == ROLE_REFLECT && result->end == END_SIGNAL && !counter_get(&result->account.received);
 }
 
-enum status status_judge(const struct report *r, const struct verdict_facts *f, const char *server, int write_error)
+enum status status_judge(const struct report *r, const char *server, int write_error)
 {
 	const struct account *a = &r->result->account;
 	const struct options *o = r->options;
 
 	if (counter_get(&a->breaches) && !o->keep_going)
 		return STATUS_BREACH;
-	if (f->link->after.error == -ENODEV) {
+	if (r->result->nic.after.error == -ENODEV) {
 		warnx("interface '%s' was deleted during the run, or moved to another namespace: the report has what "
 		      "was "
 		      "measured until then", o->interface);

@@ -28,7 +28,6 @@ struct verdict_facts {
 	const struct clock_peer *peer; /* NULL: not looked at */
 	const struct activity *activity; /* NULL: not read */
 	const struct activity_reading *activity_start, *activity_end;
-	const struct link_watch *link;
 	struct verdict_thread thread[2]; /* right before the loop, right after it */
 	int setting[2][3], setting_error[2]; /* of the NIC, by nic_read_setting(), before and after */
 	int lock_error; /* by memory_lock() */

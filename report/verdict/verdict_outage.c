@@ -2,7 +2,6 @@
 /* Reasons about outages: full socket buffer, missing replies, link failures. */
 #include "report/verdict/verdict_outage.h"
 
-#include "host/nic/link.h"
 #include "options.h"
 #include "result/result.h"
 
@@ -81,7 +80,7 @@ enum verdict_outcome verdict_look_schedule(const struct verdict_facts *f, struct
 
 enum verdict_outcome verdict_look_link(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	const struct link_state *from = &f->link->before, *to = &f->link->after;
+	const struct link_state *from = &f->result->nic.before, *to = &f->result->nic.after;
 	uint32_t downs = 0;
 
 	if (to->error == -ENODEV) {
@@ -103,12 +102,12 @@ enum verdict_outcome verdict_look_link(const struct verdict_facts *f, struct ver
 
 enum verdict_outcome verdict_look_stamper(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	const struct link_state *from = &f->link->before, *to = &f->link->after;
+	const struct link_state *from = &f->result->nic.before, *to = &f->result->nic.after;
 	const bool other = from->stamper && to->stamper && from->stamper != to->stamper;
 
 	if (!options_by_nic(f->options))
 		return NOT_ASKED;
-	found->number = f->link->moves ? f->link->moves : other;
+	found->number = f->result->nic.moves ? f->result->nic.moves : other;
 	verdict_say(found, "%" PRIu64 " time%s", found->number, verdict_s(found->number));
 	return found->number || (from->stamper && to->stamper) ? JUDGED : CANNOT_TELL;
 }

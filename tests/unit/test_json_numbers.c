@@ -1,4 +1,4 @@
-/* build: wraps=system_read,nic_read_details,activity_differences sources=result/take.c,@outputs,doctor/[a-z]*.c,@result,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
+/* build: wraps=system_read,activity_differences sources=result/take.c,@outputs,doctor/[a-z]*.c,@result,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Output of --json: each number of a run at its own name. The numbers differ, so that none can stand for another. */
 #include "report/export/json_parts.h"
@@ -7,7 +7,6 @@
 
 #include "host/process/hook.h"
 #include "host/counters/activity.h"
-#include "host/nic/nic_details.h"
 #include "host/system.h"
 #include "host/clock/clock_peer.h"
 #include "host/counters/pmc.h"
@@ -85,7 +84,6 @@ static void assert_value(const char *all, const char *name, const char *value)
 /* ---- Values read from the machine -------------------------------------------------------------------------------- */
 
 static struct system machine;
-static struct nic_details details;
 static struct activity_difference difference[3];
 static size_t differences; /* that there are said to be */
 static int cpu_asked;
@@ -95,13 +93,6 @@ void __wrap_system_read(struct system *s, int cpu)
 {
 	*s = machine;
 	cpu_asked = cpu;
-}
-
-void __wrap_nic_read_details(const struct nic *n, struct nic_details *d);
-void __wrap_nic_read_details(const struct nic *n, struct nic_details *d)
-{
-	(void)n;
-	*d = details;
 }
 
 size_t __wrap_activity_differences(const struct activity *a, const struct activity_reading *before,
@@ -585,7 +576,7 @@ static void the_host_and_what_it_granted(void **state)
 {
 	static struct verdict_facts facts = { .thread = { [1] = { .known = true, .cpu = 193 } }, .lock_error = -1,
 					      .setting = { { 0, 1, 0 }, { 0, 0, 1 } } };
-	static struct nic nic = { .name = "eth7", .driver = "igb", .bus = "b", .mtu = 194, .can.phc_index = 195 };
+	struct nic_details *const details = &result.nic.details;
 
 	(void)state;
 	options.role = ROLE_EMIT;
@@ -599,13 +590,13 @@ static void the_host_and_what_it_granted(void **state)
 	result.affinity = (struct affinity){ .cpus = 191, .policy = 1, .priority = 192 };
 	result.has_affinity = true;
 	report.facts = &facts;
-	report.nic = &nic;
+	result.nic = (struct result_nic){ .name = "eth7", .driver = "igb", .bus = "b", .mtu = 194, .phc_index = 195 };
 	machine = (struct system){ .hostname = "h", .kernel = "k", .version = "v", .machine = "m", .cpu_model = "c",
 				   .is_virtual = 1,
 				   .is_real_time = 0, .cpus_online = 201, .governor = "g", .clocksource = "tsc",
 				   .isolated_known = true,
 				   .isolated = "2-3", .command_bytes = 5, .command = "a\0b c" };
-	details = (struct nic_details){ .driver_version = "dv", .firmware = "f",
+	*details = (struct nic_details){ .driver_version = "dv", .firmware = "f",
 					.link = { .speed_mbps = 202, .duplex = NIC_DUPLEX_HALF },
 		.coalescing_known = true, .adaptive_receive = true, .receive_us = 203, .transmit_us = 204 };
 	show(written_json(json_host));
@@ -616,8 +607,8 @@ static void the_host_and_what_it_granted(void **state)
 	show(strstr(line, "\"granted\""));
 	machine.is_virtual = machine.is_real_time = machine.cpus_online = -1;
 	machine.isolated_known = false;
-	details.link.speed_mbps = -1;
-	details.coalescing_known = false;
+	details->link.speed_mbps = -1;
+	details->coalescing_known = false;
 	facts.thread[1].known = false;
 	facts.setting_error[0] = -1;
 	options.stamp = SOURCE_KERNEL;

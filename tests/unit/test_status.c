@@ -9,9 +9,7 @@
 
 static struct options options;
 static struct result result;
-static struct link_watch wire;
 static struct verdict verdict;
-static struct verdict_facts facts = { .link = &wire };
 static struct report report = { .options = &options, .result = &result, .verdict = &verdict };
 static char said[1024];
 
@@ -42,7 +40,7 @@ static int set_up(void **state)
 static void expect(enum status status, const char *words)
 {
 	*said = 0;
-	assert_int_equal(status_judge(&report, &facts, "10.0.0.2 port 862", 0), status);
+	assert_int_equal(status_judge(&report, "10.0.0.2 port 862", 0), status);
 	assert_string_equal(said, words);
 }
 
@@ -131,7 +129,7 @@ static void what_comes_first(void **state)
 	counter_add(&result.account.breaches, 1);
 	expect(STATUS_BREACH, "");
 	options.keep_going = true;
-	assert_int_equal(status_judge(&report, &facts, "", -EIO), STATUS_FAILED);
+	assert_int_equal(status_judge(&report, "", -EIO), STATUS_FAILED);
 	expect(STATUS_UNTRUSTED, "");
 }
 

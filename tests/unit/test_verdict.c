@@ -6,7 +6,6 @@
 #include "golden.h"
 #include "host/counters/activity.h"
 #include "host/clock/clock_peer.h"
-#include "host/nic/link.h"
 #include "util.h"
 #include "wire/socket.h"
 
@@ -19,7 +18,6 @@
 
 static struct options options;
 static struct result result;
-static struct link_watch wire; /* as if it was up all the time */
 static struct histogram histogram, stage;
 static struct clock_watch clocks;
 static struct activity activity;
@@ -83,8 +81,9 @@ static int set_up(void **state)
 	result.log.exists = true;
 	memset(&clocks, 0, sizeof(clocks));
 	result.dropped = 0;
-	wire.before = wire.after = (struct link_state){ .up = true, .downs_known = true, .stamper = 2 };
-	reported_count = wire.moves = 0;
+	/* As if the link was up all the time. */
+	result.nic.before = result.nic.after = (struct link_state){ .up = true, .downs_known = true, .stamper = 2 };
+	reported_count = 0;
 	clocks.readings = 100;
 	options.stamp = SOURCE_HARDWARE;
 	counter_add(&result.account.sent, 1000);
@@ -99,7 +98,7 @@ static int set_up(void **state)
 	facts = (struct verdict_facts){
 		.options = &options, .result = &result, .histogram = &histogram,
 			   .clocks = &clocks,
-		.link = &wire, .activity = &activity, .activity_start = &reading, .activity_end = &reading,
+		.activity = &activity, .activity_start = &reading, .activity_end = &reading,
 		.thread = { { .known = true, .minor_faults = 50, .major_faults = 2, .switches = 9,
 			      .at_ns = 6 * NS_PER_S, .cpu = 3 },
 			    { .known = true, .minor_faults = 50, .major_faults = 2, .switches = 30,
@@ -742,8 +741,8 @@ static void all_together(void **state)
 	set(&clocks.track[CLOCK_OF_NIC].steps, 1);
 	fault(-2e8, NS_PER_S, 2 * NS_PER_S);
 	clocks.failures = 50;
-	facts.balanced = wire.after.up = false;
-	wire.moves = result.log.left_out = histogram.overflows = (uint64_t)(options.interval_ns = result.dropped = 1);
+	facts.balanced = result.nic.after.up = false;
+	result.nic.moves = result.log.left_out = histogram.overflows = (uint64_t)(options.interval_ns = result.dropped = 1);
 	set(&result.missed, 1);
 	facts.thread[1].cpu = 0;
 	facts.thread[1].minor_faults++;

@@ -9,8 +9,7 @@
 
 static struct options options;
 static struct result result;
-static struct link_watch wire;
-static const struct verdict_facts facts = { .options = &options, .result = &result, .link = &wire };
+static const struct verdict_facts facts = { .options = &options, .result = &result };
 static struct verdict_finding found;
 
 /* A run of ten seconds. */
@@ -22,7 +21,7 @@ static int set_up(void **state)
 	result.dropped = 0;
 	result.began_ns = 7 * NS_PER_S;
 	result.ended_ns = 17 * NS_PER_S;
-	wire.before = wire.after = (struct link_state){ .up = true, .downs_known = true, .downs = 4 };
+	result.nic.before = result.nic.after = (struct link_state){ .up = true, .downs_known = true, .downs = 4 };
 	return 0;
 }
 
@@ -125,36 +124,36 @@ static void a_link(void **state)
 {
 	(void)state;
 	expect(verdict_look_link, 0, "", "");
-	wire.after.downs = 6;
+	result.nic.after.downs = 6;
 	expect(verdict_look_link, 2, "", "2 times");
-	wire.after.up = false;
+	result.nic.after.up = false;
 	expect(verdict_look_link, 3, "", "2 times, down at the end");
-	wire.after.downs = 4;
+	result.nic.after.downs = 4;
 	expect(verdict_look_link, 1, "", "down at the end");
-	wire.after.up = true;
-	wire.before.downs = UINT32_MAX;
+	result.nic.after.up = true;
+	result.nic.before.downs = UINT32_MAX;
 	expect(verdict_look_link, 5, "", "5 times");
-	wire.after = (struct link_state){ .error = -ENODEV };
+	result.nic.after = (struct link_state){ .error = -ENODEV };
 	expect(verdict_look_link, 1, "", "the interface is gone");
-	wire.before.error = -EIO;
+	result.nic.before.error = -EIO;
 	expect(verdict_look_link, 1, "", "the interface is gone");
 }
 
 static void a_link_that_does_not_print(void **state)
 {
 	(void)state;
-	wire.after.error = -EIO;
+	result.nic.after.error = -EIO;
 	assert_int_equal(look(verdict_look_link), CANNOT_TELL);
-	wire.after.error = 0;
-	wire.before.error = -EIO;
+	result.nic.after.error = 0;
+	result.nic.before.error = -EIO;
 	assert_int_equal(look(verdict_look_link), CANNOT_TELL);
 	/* Without the count: the state at the end is reported, and a good state at the end says nothing of the state
 	 * before. */
-	wire.before.error = 0;
-	wire.after.downs_known = false;
-	wire.after.downs = 0;
+	result.nic.before.error = 0;
+	result.nic.after.downs_known = false;
+	result.nic.after.downs = 0;
 	assert_int_equal(look(verdict_look_link), CANNOT_TELL);
-	wire.after.up = false;
+	result.nic.after.up = false;
 	expect(verdict_look_link, 1, "", "down at the end");
 }
 
@@ -166,16 +165,16 @@ static void another_nic_stamped(void **state)
 	assert_int_equal(look(verdict_look_stamper), NOT_ASKED);
 	options.stamp = SOURCE_HARDWARE;
 	assert_int_equal(look(verdict_look_stamper), CANNOT_TELL);
-	wire.before.stamper = wire.after.stamper = 7;
+	result.nic.before.stamper = result.nic.after.stamper = 7;
 	expect(verdict_look_stamper, 0, "", "0 times");
-	wire.after.stamper = 8;
+	result.nic.after.stamper = 8;
 	expect(verdict_look_stamper, 1, "", "1 time");
 	/* And back again. */
-	wire.after.stamper = 7;
-	wire.moves = 2;
+	result.nic.after.stamper = 7;
+	result.nic.moves = 2;
 	expect(verdict_look_stamper, 2, "", "2 times");
-	wire.moves = 0;
-	wire.after.stamper = 0;
+	result.nic.moves = 0;
+	result.nic.after.stamper = 0;
 	assert_int_equal(look(verdict_look_stamper), CANNOT_TELL);
 }
 

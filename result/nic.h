@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The NIC and its link during the run. */
+#ifndef RESULT_NIC_H
+#define RESULT_NIC_H
+
+#include "host/nic/link.h"
+#include "host/nic/nic.h"
+#include "host/nic/nic_details.h"
+#include "rant.h"
+
+/* All zeros: not known. */
+struct result_nic {
+	char name[IFNAMSIZ]; /* empty: not known */
+	char driver[sizeof(((struct nic *)NULL)->driver)];
+	char bus[sizeof(((struct nic *)NULL)->bus)]; /* empty: not reported */
+	int mtu; /* octets; 0: not reported */
+	int phc_index; /* with hardware timestamps; -1: none */
+	bool changed; /* its timestamp setting was changed for the run */
+	struct nic_details details; /* before the run: for --jsonl only */
+	char stamper[IFNAMSIZ]; /* interface whose NIC stamps; empty: not known */
+	bool stamper_is_other; /* it is not this interface */
+	unsigned moves; /* changes of the stamper during the run */
+	struct link_state before, after; /* the run */
+};
+
+static inline bool nic_is_known(const struct result_nic *n)
+{
+	return *n->name;
+}
+
+#endif
