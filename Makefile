@@ -144,7 +144,7 @@ set_report = histogram.c tracefs.c result/*.c $(patsubst %,host/%.c,process/affi
 	$(patsubst %,report/%.c,verdict/rhythm* verdict/verdict_finding verdict/modes verdict/teeth log/log_file log/log_mend) \
 	$(patsubst %,report/text/%.c,brief headline buckets account breach clocks clocks_remote confidence echo evidence label machine stage report statistics \
 		ipdv source_ports teeth)
-set_result = $(filter-out result/take.c,$(wildcard result/*.c))
+set_result = $(filter-out result/take%.c,$(wildcard result/*.c))
 set_host = host/*.c host/*/*.c
 set_outputs = report/*/*.c
 comma = ,

@@ -52,6 +52,7 @@
 #include "report/verdict/verdict.h"
 #include "result/breach.h"
 #include "result/take.h"
+#include "result/take_clocks.h"
 #include "tracefs.h"
 #include "wire/hmac.h"
 #include "wire/plan.h"
@@ -166,8 +167,11 @@ static void act_on_breach(void *context, const struct sample *s, uint64_t number
 static void measure_clocks(void *context)
 {
 	struct run *r = context;
+	struct result *result = &r->exchange.result;
 
-	clock_measure(&r->clocks, counter_get(&r->exchange.result.account.sent));
+	clock_measure(&r->clocks, counter_get(&result->account.sent));
+	if (take_clocks_moved(&r->clocks))
+		atomic_store_explicit(&result->clocks_moved, true, memory_order_relaxed);
 }
 
 static void collect(void *context)
@@ -235,7 +239,7 @@ static int start_worker(struct run *r)
 	r->worker.context = &r->privileges;
 	r->worker.idle = &r->exchange.result.asleep;
 	add_duties(r);
-	clock_measure(&r->clocks, 0); /* the second comparison: the rates are known from the first packet on */
+	measure_clocks(r); /* the second comparison: the rates are known from the first packet on */
 	error = worker_start(&r->worker);
 	if (error && r->options.trace_rearm) {
 		warnx("--trace-rearm: saving the trace needs a CPU besides the measuring one, and rant has none (%s): "
@@ -278,7 +282,7 @@ static void open_exchange(struct run *r)
 		x->peer = &r->peer;
 	exchange_note_granted(x);
 	r->report = (struct report){ .options = &r->options, .result = &x->result, .histogram = x->result.histogram,
-				     .peer = x->peer, .facts = &r->facts };
+				     .facts = &r->facts };
 	x->result.affinity = r->affinity;
 	x->result.has_affinity = true;
 	r->hooks.wanted = &r->options.on_breach;
@@ -289,7 +293,6 @@ static void open_clocks(struct run *r)
 {
 	const bool by_nic = options_by_nic(&r->options);
 
-	r->report.clocks = &r->clocks;
 	r->exchange.watched = &r->clocks;
 	if (!clock_open(&r->clocks, by_nic ? r->nic.can.phc_index : -1) && by_nic)
 		r->exchange.clocks = &r->clocks;
@@ -474,7 +477,7 @@ static void read_after(struct run *r)
 	r->facts.absent_bytes = run_buffers_absent_bytes(&r->run_buffers); /* first: the code below touches pages */
 	stop_worker(r);
 	link_read(&r->nic, &r->link.after);
-	clock_measure(&r->clocks, counter_get(&r->exchange.result.account.sent));
+	measure_clocks(r);
 	activity_read(&r->activity.activity, &r->activity.end, false);
 	r->report.activity_end = &a->end;
 	r->report.activity_breach = a->has_breach ? &a->breach : NULL;
@@ -500,7 +503,10 @@ static void finish(struct run *r)
 	r->exchange.result.dropped = r->channel.dropped;
 	r->exchange.result.strays = r->exchange.port ? -1 : (int64_t)socket_count_strays(&r->channel);
 	r->report.breaches_missed = r->breaches.missed;
+	take_clocks(&r->exchange.result.clocks, &r->clocks, r->exchange.result.began_ns);
 	clock_peer_finish(&r->peer);
+	if (r->exchange.peer)
+		take_peer(&r->exchange.result.peer, &r->peer, &r->clocks, options_by_nic(&r->options));
 	source_ports_finish(&r->exchange);
 }
 
@@ -562,7 +568,8 @@ static enum status conclude(struct run *r)
 	confidence_find(&r->exchange.result.confidence, &r->outputs.reported.confidence, r->exchange.result.histogram,
 			&r->options.until_known);
 	steadiness_find(&r->exchange.result.level_changes, &r->outputs.reported.levels);
-	steadiness_explain(&r->exchange.result.level_changes, &r->changes, &r->clocks, r->outputs.reported.second.start_ns);
+	steadiness_explain(&r->exchange.result.level_changes, &r->changes, &r->exchange.result.clocks,
+			   r->outputs.reported.second.start_ns);
 	judge_rhythm(r);
 	reach_verdict(r);
 	find_teeth(r);

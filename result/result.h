@@ -9,6 +9,7 @@
 #include "rant.h"
 #include "result/account.h"
 #include "result/breach.h"
+#include "result/clocks.h"
 #include "result/confidence.h"
 #include "result/counters.h"
 #include "result/evidence.h"
@@ -124,6 +125,7 @@ struct result {
 	uint64_t rules_broken;
 	struct broken_rule broken[BROKEN_KEPT]; /* the first BROKEN_KEPT */
 	bool converted; /* user-space times are converted to the timebase of the NIC */
+	_Atomic bool clocks_moved; /* a clock of this host was set or stood still; written and read by other threads */
 	struct software_remote software_remote; /* emitter: of the last reply */
 	uint32_t doubted_seq; /* emitter: first packet whose reply reports a doubtful clock of the reflector */
 
@@ -134,7 +136,9 @@ struct result {
 
 	struct result_log log; /* before the run: the ring */
 
-	/* The host, after the run; by result/take.h. */
+	/* The host, after the run; by result/take.h and take_clocks.h. */
+	struct result_clocks clocks;
+	struct result_peer peer; /* emitter */
 	struct result_commands commands;
 	struct result_trace trace; /* before the run: the instance */
 	struct result_counters counters;

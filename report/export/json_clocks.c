@@ -41,16 +41,14 @@ static void put_between(struct json *j, const char *name, const struct report *r
 	json_end(j);
 }
 
-static void put_track(struct json *j, const struct clock_watch *c, enum clock_which which)
+static void put_track(struct json *j, const struct result_clock_track *t)
 {
 	static const char *const steerings[] = { [CLOCK_STEERING_UNKNOWN] = NULL, [CLOCK_NOT_STEERED] = "no",
 						 [CLOCK_STEERED] = "yes" };
-	const struct clock_track *t = &c->track[which];
-	const struct clock_rate rate = clock_drift(c, which);
 
-	put_rate(j, &rate);
-	json_text(j, "steered", steerings[clock_steering(c, which)]);
-	json_count(j, "steps", counter_get(&t->steps));
+	put_rate(j, &t->rate);
+	json_text(j, "steered", steerings[t->steering]);
+	json_count(j, "steps", t->steps);
 	if (t->has_largest) {
 		json_integer(j, "largest_jump_ns", t->largest.size_ns);
 		json_integer(j, "largest_jump_bound_ns", t->largest.bound_ns);
@@ -62,7 +60,7 @@ static void put_track(struct json *j, const struct clock_watch *c, enum clock_wh
 
 static void put_faults(struct json *j, const struct report *r)
 {
-	const struct clock_watch *c = r->clocks;
+	const struct result_clocks *c = &r->result->clocks;
 
 	json_array(j, "spells");
 	for (uint32_t i = 0; i < c->faults_kept; i++) {
@@ -87,32 +85,31 @@ static void put_nic_clock(struct json *j, const struct report *r)
 	static const char *const scales[] = { [CLOCK_SCALE_UNKNOWN] = NULL, [CLOCK_SCALE_UTC] = "UTC",
 					      [CLOCK_SCALE_TAI] = "TAI",
 					      [CLOCK_SCALE_OTHER] = "other" };
-	const struct clock_watch *c = r->clocks;
-	const struct clock_reading *last = clock_last(c);
+	const struct result_clocks *c = &r->result->clocks;
 
 	json_object(j, clock_names[CLOCK_OF_NIC]);
-	if (c->phc_fd < 0) {
+	if (!c->comparable) {
 		json_text(j, "not_comparable", c->why);
 		json_end(j);
 		return;
 	}
 	json_text(j, "name", c->name);
-	json_text(j, "scale", scales[clock_scale(c)]);
-	json_text(j, "method", clock_method_name(c));
-	if (last && last->has_phc)
-		put_relation(j, "minus_realtime", &last->phc_real);
+	json_text(j, "scale", scales[c->scale]);
+	json_text(j, "method", c->method);
+	if (c->has_relation)
+		put_relation(j, "minus_realtime", &c->minus_realtime);
 	else
 		json_null(j, "minus_realtime");
 	json_count(j, "readings", c->readings);
 	json_count(j, "failed_readings", c->failures);
-	put_track(j, c, CLOCK_OF_NIC);
+	put_track(j, &c->track[CLOCK_OF_NIC]);
 	put_faults(j, r);
 	json_end(j);
 }
 
 static void put_steps(struct json *j, const struct report *r)
 {
-	const struct clock_watch *c = r->clocks;
+	const struct result_clocks *c = &r->result->clocks;
 
 	json_array(j, "steps");
 	for (uint32_t i = 0; i < c->steps_kept; i++) {
@@ -147,16 +144,15 @@ static void put_events(struct json *j, const struct report *r)
 {
 	static const char *const kinds[] = { [PEER_JUMPED] = "jumped", [PEER_STOOD] = "stood still",
 					     [PEER_WRONG_RATE] = "wrong rate" };
-	const struct clock_peer *p = r->peer;
+	const struct result_peer *p = &r->result->peer;
 
 	json_array(j, "events");
-	for (uint64_t i = 0; i < p->events && i < PEER_EVENTS_KEPT; i++) {
+	for (uint64_t i = 0; i < clocks_peer_kept(p); i++) {
 		const struct clock_peer_event *e = &p->event[i];
 
 		json_object(j, NULL);
 		json_text(j, "kind", kinds[e->kind]);
-		json_bool(j, "of_the_reflector", clocks_remote_is_theirs(e, r->clocks,
-									 clocks_remote_compared(r->options)));
+		json_bool(j, "of_the_reflector", p->theirs[i]);
 		put_size(j, e);
 		put_between(j, "after_start_ns", r, e->mono_ns);
 		json_pair(j, "after_seq");
@@ -166,25 +162,23 @@ static void put_events(struct json *j, const struct report *r)
 		json_end(j);
 	}
 	json_end(j);
-	json_count(j, "events_left_out", p->events > PEER_EVENTS_KEPT ? p->events - PEER_EVENTS_KEPT : 0);
+	json_count(j, "events_left_out", p->events - clocks_peer_kept(p));
 }
 
 static void put_peer(struct json *j, const struct report *r)
 {
-	struct clock_relation offset;
-	struct clock_rate rate = { 0 };
-	const bool known = r->peer && clock_peer_result(r->peer, &offset, &rate);
+	const struct result_peer *p = &r->result->peer;
 
-	if (!known && (!r->peer || !clocks_remote_has_news(r))) {
+	if (!p->is_known && (!p->compared || !clocks_remote_has_news(r))) {
 		json_null(j, "reflector");
 		return;
 	}
 	json_object(j, "reflector");
-	if (known)
-		put_relation(j, "minus_this_clock", &offset);
+	if (p->is_known)
+		put_relation(j, "minus_this_clock", &p->offset);
 	else
 		json_null(j, "minus_this_clock");
-	put_rate(j, &rate);
+	put_rate(j, &p->rate);
 	json_count(j, "doubted_replies", counter_get(&r->result->account.doubted));
 	put_events(j, r);
 	json_end(j);
@@ -205,7 +199,9 @@ static void put_bounds(struct json *j, const struct report *r)
 
 void json_clocks(struct json *j, const struct report *r)
 {
-	if (!r->clocks) {
+	const struct result_clocks *c = &r->result->clocks;
+
+	if (!c->watched) {
 		json_null(j, "clocks");
 		return;
 	}
@@ -213,7 +209,7 @@ void json_clocks(struct json *j, const struct report *r)
 	if (options_by_nic(r->options))
 		put_nic_clock(j, r);
 	json_object(j, clock_names[CLOCK_OF_SYSTEM]);
-	put_track(j, r->clocks, CLOCK_OF_SYSTEM);
+	put_track(j, &c->track[CLOCK_OF_SYSTEM]);
 	json_end(j);
 	put_steps(j, r);
 	if (r->options->role == ROLE_EMIT)

@@ -227,7 +227,7 @@ void json_ipdv(struct json *j, const struct report *r)
 		put_ipdv(j, "send_ipdv_ns", &v->of[IPDV_FORWARD]);
 		put_ipdv(j, "receive_ipdv_ns", &v->of[IPDV_BACKWARD]);
 	}
-	if (r->peer)
+	if (r->result->peer.compared)
 		json_count(j, "left_out", v->left_out);
 	json_end(j);
 }

@@ -77,14 +77,12 @@ static void add_gap(struct gaps *g, const char *part, bool candidate, const char
 /* Reason why a user-space time of this host is missing. A sample does not record the state of the clocks. */
 static void why_not_here(char *why, size_t bytes, const struct report *r)
 {
-	bool moved = false;
+	const bool moved = atomic_load_explicit(&r->result->clocks_moved, memory_order_relaxed);
 
 	if (!r->result->converted) {
 		snprintf(why, bytes, "a time is missing");
 		return;
 	}
-	for (int i = 0; r->clocks && i < CLOCKS; i++)
-		moved |= counter_get(&r->clocks->track[i].steps) || counter_get(&r->clocks->track[i].standstills);
 	snprintf(why, bytes, "no comparison of the clocks within %g s%s", label_seconds(CLOCK_FRESH_NS),
 		 moved ? ", or one was set or stood still" : "");
 }

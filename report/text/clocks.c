@@ -49,45 +49,43 @@ static void write_offset(FILE *out, const struct clock_relation *r)
 	fprintf(out, "%s s (+-%" PRId64 " ns)", label_time_digits(text + sizeof(text) - 1, r->offset_ns), r->bound_ns);
 }
 
-static void write_phc(FILE *out, const struct clock_watch *c)
+static void write_phc(FILE *out, const struct result_clocks *c)
 {
 	static const char *const scales[] = {
 		[CLOCK_SCALE_UNKNOWN] = "unknown scale", [CLOCK_SCALE_UTC] = "UTC", [CLOCK_SCALE_TAI] = "TAI",
 		[CLOCK_SCALE_OTHER] = "neither UTC nor TAI",
 	};
-	const struct clock_reading *last = clock_last(c);
 
-	if (c->phc_fd < 0) {
+	if (!c->comparable) {
 		fprintf(out, "  NIC clock     : not comparable: %s\n", c->why);
 		return;
 	}
-	fprintf(out, "  NIC clock     : %s, %s", c->name, scales[clock_scale(c)]);
-	if (last && last->has_phc) {
+	fprintf(out, "  NIC clock     : %s, %s", c->name, scales[c->scale]);
+	if (c->has_relation) {
 		fprintf(out, ", minus CLOCK_REALTIME ");
-		write_offset(out, &last->phc_real);
+		write_offset(out, &c->minus_realtime);
 	}
-	fprintf(out, ", by %s\n", clock_method_name(c));
+	fprintf(out, ", by %s\n", c->method);
 	if (c->failures)
-		fprintf(out, "  %" PRIu64 " readings of it failed, the last: %s\n", c->failures, clock_failure(c));
+		fprintf(out, "  %" PRIu64 " readings of it failed, the last: %s\n", c->failures, c->failure);
 }
 
 /* Rate, steering and steps of one clock against CLOCK_MONOTONIC_RAW, which is never set. */
-static void write_track(FILE *out, const struct clock_watch *c, enum clock_which which)
+static void write_track(FILE *out, const struct result_clocks *c, enum clock_which which)
 {
-	const struct clock_track *t = &c->track[which];
-	struct clock_rate rate = clock_drift(c, which);
+	const struct result_clock_track *t = &c->track[which];
 
 	fprintf(out, "  %-14s: ", clock_labels[which]);
-	if (clock_rate_is_wrong(&t->frequency[1], &rate))
-		write_wrong_rate(out, "runs", &rate);
+	if (t->rate_is_wrong)
+		write_wrong_rate(out, "runs", &t->rate);
 	else
-		write_rate(out, &rate);
-	if (clock_steering(c, which) == CLOCK_STEERED)
+		write_rate(out, &t->rate);
+	if (t->steering == CLOCK_STEERED)
 		fprintf(out, ", steered by another program (%" PRIu64 " changes of its rate)", t->frequency_changes);
 	if (t->has_largest && llabs(t->largest.size_ns) > t->largest.bound_ns)
 		fprintf(out, ", largest jump %+" PRId64 " ns (+-%" PRId64 ")", t->largest.size_ns, t->largest.bound_ns);
 	fputc('\n', out);
-	if (rate.known && (rate.ppb > 100000 || rate.ppb < -100000))
+	if (t->rate.known && (t->rate.ppb > 100000 || t->rate.ppb < -100000))
 		fprintf(out, "  Warning: the %s is off by more than 100 ppm\n", clock_labels[which]);
 }
 
@@ -130,9 +128,9 @@ static void write_fault(FILE *out, const struct report *r, const struct clock_fa
 
 static void write_faults(FILE *out, const struct report *r)
 {
-	const struct clock_watch *c = r->clocks;
-	const struct clock_track *t = &c->track[CLOCK_OF_NIC];
-	uint64_t all = counter_get(&t->standstills) + counter_get(&t->wrong_rates);
+	const struct result_clocks *c = &r->result->clocks;
+	const struct result_clock_track *t = &c->track[CLOCK_OF_NIC];
+	uint64_t all = t->standstills + t->wrong_rates;
 	const uint32_t shown = c->faults_kept < 10 ? c->faults_kept : 10;
 
 	for (uint32_t i = 0; i < shown; i++)
@@ -143,8 +141,8 @@ static void write_faults(FILE *out, const struct report *r)
 
 static void write_steps(FILE *out, const struct report *r)
 {
-	const struct clock_watch *c = r->clocks;
-	uint64_t all = counter_get(&c->track[CLOCK_OF_NIC].steps) + counter_get(&c->track[CLOCK_OF_SYSTEM].steps);
+	const struct result_clocks *c = &r->result->clocks;
+	uint64_t all = c->track[CLOCK_OF_NIC].steps + c->track[CLOCK_OF_SYSTEM].steps;
 	const uint32_t shown = c->steps_kept < 10 ? c->steps_kept : 10;
 
 	for (uint32_t i = 0; i < shown; i++) {
@@ -185,8 +183,7 @@ static void write_no_stages(FILE *out, const struct report *r)
 int64_t clocks_stages_bound(const struct report *r)
 {
 	const struct result *result = r->result;
-	const int64_t bound_ns = result->bound_ns[BOUND_LOCAL],
-				 late_ns = clock_step_error_since(r->clocks, result->began_ns);
+	const int64_t bound_ns = result->bound_ns[BOUND_LOCAL], late_ns = result->clocks.late_ns;
 	int64_t most_ns = bound_ns;
 
 	/* at the emitter App-to-NIC and NIC-to-app, at the reflector the same in its order */
@@ -209,24 +206,24 @@ void clocks_write(FILE *out, const struct report *r)
 {
 	const struct result *result = r->result;
 	const struct account *a = &result->account;
-	struct clock_relation offset;
-	struct clock_rate rate;
+	const struct result_clocks *c = &result->clocks;
+	const struct result_peer *p = &result->peer;
 
 	fprintf(out, "\nClocks:\n");
 	if (options_by_nic(r->options)) {
-		write_phc(out, r->clocks);
+		write_phc(out, c);
 		write_stamper(out, r);
-		if (r->clocks->phc_fd >= 0)
-			write_track(out, r->clocks, CLOCK_OF_NIC);
+		if (c->comparable)
+			write_track(out, c, CLOCK_OF_NIC);
 		write_faults(out, r);
 	}
-	write_track(out, r->clocks, CLOCK_OF_SYSTEM);
+	write_track(out, c, CLOCK_OF_SYSTEM);
 	write_steps(out, r);
-	if (r->peer && clock_peer_result(r->peer, &offset, &rate)) {
+	if (p->is_known) {
 		fprintf(out, "  Reflector     : its receive stamps minus this clock ");
-		write_offset(out, &offset);
+		write_offset(out, &p->offset);
 		fprintf(out, ", ");
-		write_rate(out, &rate);
+		write_rate(out, &p->rate);
 		fputc('\n', out);
 	}
 	if (result_has_stages(result) && result->converted && result->bound_ns[BOUND_LOCAL])

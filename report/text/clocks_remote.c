@@ -9,23 +9,6 @@
 
 #include <inttypes.h>
 
-bool clocks_remote_is_theirs(const struct clock_peer_event *e, const struct clock_watch *c, enum clock_which which)
-{
-	return !c || !clock_moved(c, which, e->mono_ns[0], e->mono_ns[1]);
-}
-
-uint64_t clocks_remote_count(const struct clock_peer *p, enum clock_peer_kind kind, const struct clock_watch *c,
-			     enum clock_which which)
-{
-	const uint64_t all[PEER_KINDS] = { [PEER_JUMPED] = p->jumps, [PEER_STOOD] = p->stands,
-					   [PEER_WRONG_RATE] = p->wrong_rates };
-	uint64_t ours = 0;
-
-	for (uint64_t i = 0; i < p->events && i < PEER_EVENTS_KEPT; i++)
-		ours += p->event[i].kind == kind && !clocks_remote_is_theirs(&p->event[i], c, which);
-	return all[kind] - ours;
-}
-
 static void write_what(FILE *out, const struct clock_peer_event *e)
 {
 	const double ppb = clock_peer_event_ppb(e);
@@ -45,10 +28,8 @@ static void write_what(FILE *out, const struct clock_peer_event *e)
 	}
 }
 
-static void write_event(FILE *out, const struct report *r, const struct clock_peer_event *e)
+static void write_event(FILE *out, const struct report *r, const struct clock_peer_event *e, bool theirs)
 {
-	const bool theirs = clocks_remote_is_theirs(e, r->clocks, clocks_remote_compared(r->options));
-
 	fprintf(out, "  The reflector's clock %s", theirs ? "" : "against this host's ");
 	write_what(out, e);
 	fprintf(out, ", %.1f to %.1f s after the start, after packet %" PRIu32 " to %" PRIu32 "%s\n",
@@ -58,10 +39,10 @@ static void write_event(FILE *out, const struct report *r, const struct clock_pe
 
 static void write_events(FILE *out, const struct report *r)
 {
-	const struct clock_peer *p = r->peer;
+	const struct result_peer *p = &r->result->peer;
 
-	for (uint64_t i = 0; i < p->events && i < PEER_EVENTS_KEPT; i++)
-		write_event(out, r, &p->event[i]);
+	for (uint64_t i = 0; i < clocks_peer_kept(p); i++)
+		write_event(out, r, &p->event[i], p->theirs[i]);
 	if (p->events > PEER_EVENTS_KEPT)
 		fprintf(out, "  %" PRIu64 " more of these\n", p->events - PEER_EVENTS_KEPT);
 }
@@ -99,15 +80,14 @@ bool clocks_remote_has_news(const struct report *r)
 {
 	const struct account *a = &r->result->account;
 
-	return (r->peer && r->peer->events) || counter_get(&a->doubted) || r->result->rules_broken;
+	return r->result->peer.events || counter_get(&a->doubted) || r->result->rules_broken;
 }
 
 void clocks_remote_write(FILE *out, const struct report *r)
 {
 	const struct result *result = r->result;
 
-	if (r->peer)
-		write_events(out, r);
+	write_events(out, r);
 	if (counter_get(&result->account.doubted))
 		fprintf(out,
 			"  The reflector reports that its clock was set or stood still, or has a frequency error: %" PRIu64

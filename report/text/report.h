@@ -11,8 +11,6 @@ struct report {
 	const struct result *result;
 	const struct verdict_facts *facts; /* NULL: not known */
 	const struct histogram *histogram;
-	struct clock_watch *clocks; /* NULL: not watched */
-	const struct clock_peer *peer; /* NULL: not compared */
 	const char *stages_why; /* reason why requested stages are not known; NULL: they are known */
 	const struct activity *activity; /* NULL: none */
 	const struct activity_reading *activity_start, *activity_breach, *activity_end; /* NULL: not read */

@@ -299,7 +299,7 @@ static void write_one_way(FILE *out, const struct report *r, struct table *t)
 			result->one_way_bound_ns[1]);
 	else
 		fprintf(out, ": the clocks were compared by the exchanges themselves\n");
-	if (!r->peer || !(result->one_way[0]->negatives + result->one_way[1]->negatives))
+	if (!result->peer.compared || !(result->one_way[0]->negatives + result->one_way[1]->negatives))
 		return;
 	if (result->one_way_beyond)
 		fprintf(out,

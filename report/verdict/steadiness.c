@@ -8,7 +8,6 @@
  */
 #include "report/verdict/steadiness.h"
 
-#include "host/clock/clock.h"
 #include "host/counters/changes.h"
 #include "result/result.h"
 
@@ -329,8 +328,8 @@ static void add_with(struct level_change *one, const char *text)
 	text_add(one->with, sizeof(one->with), "%s%s", *one->with ? "; " : "", text);
 }
 
-void steadiness_explain(struct level_changes *to, const struct machine_changes *machine, const struct clock_watch *clocks,
-			int64_t start_ns)
+void steadiness_explain(struct level_changes *to, const struct machine_changes *machine,
+			const struct result_clocks *clocks, int64_t start_ns)
 {
 	static const char *const clock_names[] = { [CLOCK_OF_NIC] = "clock of the NIC set",
 						   [CLOCK_OF_SYSTEM] = "CLOCK_REALTIME set" };

@@ -19,13 +19,13 @@ void steadiness_add(struct levels *l, int64_t from_ns, uint64_t samples, int64_t
  */
 void steadiness_find(struct level_changes *to, const struct levels *l);
 
-struct clock_watch;
 struct machine_changes;
+struct result_clocks;
 
 /* Adds to each change the changes of this machine and the steps of its clocks at that time. start_ns: CLOCK_MONOTONIC at
  * the begin of the first second. */
-void steadiness_explain(struct level_changes *to, const struct machine_changes *machine, const struct clock_watch *clocks,
-			int64_t start_ns);
+void steadiness_explain(struct level_changes *to, const struct machine_changes *machine,
+			const struct result_clocks *clocks, int64_t start_ns);
 
 /* "p50 20.1 to 21.3 us after 61 s, p99 ..."; empty without a change. */
 void steadiness_say(char *text, size_t bytes, const struct level_changes *c);

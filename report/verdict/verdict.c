@@ -183,17 +183,17 @@ static enum verdict_outcome look_setting(const struct verdict_facts *f, struct v
 /* Hardware timestamps use the NIC's clock, all others the system clock. */
 static enum verdict_outcome look_steps(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	const struct clock_track *t = f->clocks ? &f->clocks->track[CLOCK_OF_NIC] : NULL;
+	const struct result_clocks *c = &f->result->clocks;
+	const struct result_clock_track *t = &c->track[CLOCK_OF_NIC];
 	uint64_t nic, system, left_out = counter_get(&f->result->account.stepped);
 
-	if (!t && !left_out)
+	if (!c->watched && !left_out)
 		return CANNOT_TELL;
-	if (t && (counter_get(&t->wrong_rates) || counter_get(&t->standstills)))
+	if (t->wrong_rates || t->standstills)
 		/* timestamps of a clock that stands still or is too fast contradict the user-space times too */
 		left_out = 0;
-	nic = f->clocks && options_by_nic(f->options) ? counter_get(&f->clocks->track[CLOCK_OF_NIC].steps) : 0;
-	system = f->clocks && (!options_by_nic(f->options) || result_has_stages(f->result)) ?
-			 counter_get(&f->clocks->track[CLOCK_OF_SYSTEM].steps) : 0;
+	nic = options_by_nic(f->options) ? t->steps : 0;
+	system = !options_by_nic(f->options) || result_has_stages(f->result) ? c->track[CLOCK_OF_SYSTEM].steps : 0;
 	found->number = nic + system + left_out;
 	if (nic)
 		verdict_say(found, "the NIC's clock %" PRIu64 " time%s", nic, verdict_s(nic));
@@ -207,14 +207,14 @@ static enum verdict_outcome look_steps(const struct verdict_facts *f, struct ver
 
 static enum verdict_outcome look_standstill(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	const struct clock_track *t;
+	const struct result_clocks *c = &f->result->clocks;
+	const struct result_clock_track *t = &c->track[CLOCK_OF_NIC];
 
 	if (!options_by_nic(f->options))
 		return NOT_ASKED;
-	if (!f->clocks || f->clocks->phc_fd < 0)
+	if (!c->comparable)
 		return CANNOT_TELL;
-	t = &f->clocks->track[CLOCK_OF_NIC];
-	found->number = counter_get(&t->standstills);
+	found->number = t->standstills;
 	verdict_say(found, "%" PRIu64 " time%s, %.3f s in all", found->number, verdict_s(found->number),
 		    (double)t->stood_ns / NS_PER_S);
 	return JUDGED;
@@ -222,16 +222,16 @@ static enum verdict_outcome look_standstill(const struct verdict_facts *f, struc
 
 static enum verdict_outcome look_rate(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	const struct clock_watch *c = f->clocks;
+	const struct result_clocks *c = &f->result->clocks;
 	const struct clock_rate *worst = NULL;
 	int64_t lasted_ns = 0;
 	char text[48];
 
 	if (!options_by_nic(f->options))
 		return NOT_ASKED;
-	if (!c || c->phc_fd < 0)
+	if (!c->comparable)
 		return CANNOT_TELL;
-	found->number = counter_get(&c->track[CLOCK_OF_NIC].wrong_rates);
+	found->number = c->track[CLOCK_OF_NIC].wrong_rates;
 	for (uint32_t i = 0; i < c->faults_kept; i++) {
 		const struct clock_fault *s = &c->fault[i];
 		int64_t ns[2];
@@ -253,15 +253,15 @@ static enum verdict_outcome look_rate(const struct verdict_facts *f, struct verd
 /* In percent of the readings, rounded up. */
 static enum verdict_outcome look_unread_clock(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	const struct clock_watch *c = f->clocks;
+	const struct result_clocks *c = &f->result->clocks;
 
 	if (!options_by_nic(f->options))
 		return NOT_ASKED;
-	if (!c || c->phc_fd < 0 || !c->readings)
+	if (!c->comparable || !c->readings)
 		return CANNOT_TELL;
 	found->number = (c->failures * 100 + c->readings - 1) / c->readings;
 	verdict_say(found, "%" PRIu64 " of %" PRIu64 " readings failed, the last: %s", c->failures, c->readings,
-		    clock_failure(c));
+		    c->failure);
 	return JUDGED;
 }
 
@@ -509,8 +509,6 @@ void verdict_take(struct verdict_facts *f, const struct report *r)
 	f->options = r->options;
 	f->result = r->result;
 	f->histogram = r->histogram;
-	f->clocks = r->clocks;
-	f->peer = r->peer;
 	f->activity = r->activity;
 	f->activity_start = r->activity_start;
 	f->activity_end = r->activity_end;

@@ -24,8 +24,6 @@ struct verdict_facts {
 	const struct options *options;
 	const struct result *result;
 	const struct histogram *histogram;
-	const struct clock_watch *clocks; /* NULL: not watched */
-	const struct clock_peer *peer; /* NULL: not looked at */
 	const struct activity *activity; /* NULL: not read */
 	const struct activity_reading *activity_start, *activity_end;
 	struct verdict_thread thread[2]; /* right before the loop, right after it */

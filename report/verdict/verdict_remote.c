@@ -3,7 +3,6 @@
 #include "report/verdict/verdict_remote.h"
 
 #include "options.h"
-#include "report/text/clocks_remote.h"
 #include "result/result.h"
 
 #include <inttypes.h>
@@ -12,11 +11,11 @@
 static enum verdict_outcome look(const struct verdict_facts *f, struct verdict_finding *found,
 				 enum clock_peer_kind kind)
 {
-	const struct clock_peer *p = f->peer;
+	const struct result_peer *p = &f->result->peer;
 
-	if (!p)
+	if (!p->compared)
 		return NOT_ASKED;
-	found->number = clocks_remote_count(p, kind, f->clocks, clocks_remote_compared(f->options));
+	found->number = p->faults[kind];
 	return JUDGED;
 }
 
@@ -38,9 +37,9 @@ enum verdict_outcome verdict_look_steps_remote(const struct verdict_facts *f, st
 /* Contradictions without a clock fault. */
 enum verdict_outcome verdict_look_outliers_remote(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	const struct clock_peer *p = f->peer;
+	const struct result_peer *p = &f->result->peer;
 
-	if (!p)
+	if (!p->compared)
 		return NOT_ASKED;
 	found->number = p->events ? 0 : counter_get(&f->result->account.follow_up[FOLLOW_UP_STEPPED]);
 	verdict_say(found, "%" PRIu64 " sample%s left out of response and network", found->number,
@@ -50,13 +49,13 @@ enum verdict_outcome verdict_look_outliers_remote(const struct verdict_facts *f,
 
 enum verdict_outcome verdict_look_standstill_remote(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	const struct clock_peer *p = f->peer;
+	const struct result_peer *p = &f->result->peer;
 	enum verdict_outcome outcome = look(f, found, PEER_STOOD);
 	int64_t stood_ns = 0;
 
 	if (outcome != JUDGED)
 		return outcome;
-	for (uint64_t i = 0; i < p->events && i < PEER_EVENTS_KEPT; i++)
+	for (uint64_t i = 0; i < clocks_peer_kept(p); i++)
 		stood_ns += p->event[i].stood_ns;
 	verdict_say(found, "%" PRIu64 " time%s, %.3f s or more in all", found->number,
 		    verdict_s(found->number), (double)stood_ns / NS_PER_S);

@@ -14,6 +14,7 @@
 #include "result/log.h"
 #include "result/result.h"
 #include "result/take.h"
+#include "result/take_clocks.h"
 #include "tracefs.h"
 #include "util.h"
 #include "wire/packet.h"
@@ -31,6 +32,8 @@ static struct report report;
 static struct histogram stage[STAGES], one_way[ONE_WAYS];
 static struct trace trace;
 static struct trace_saved saved;
+static const struct clock_watch *watched_clocks; /* NULL: not watched */
+static const struct clock_peer *compared_peer; /* NULL: not compared */
 static struct pmc hardware; /* of no event: not read */
 static bool is_traced, is_saved; /* the result has the trace, and the saved trace */
 static char *text;
@@ -60,6 +63,8 @@ static inline int set_up(void **state)
 	part = usual_stage;
 	is_traced = is_saved = false;
 	hardware.counters = 0;
+	watched_clocks = NULL;
+	compared_peer = NULL;
 	report = (struct report){ .options = &options, .result = &result, .histogram = &histogram };
 	return 0;
 }
@@ -92,6 +97,13 @@ static inline void take_results(void)
 		take_trace(&result.trace, &trace, is_saved ? &saved : NULL);
 	else
 		result.trace = (struct result_trace){ 0 };
+	result.clocks.watched = false;
+	if (watched_clocks) {
+		take_clocks(&result.clocks, watched_clocks, result.began_ns);
+		result.clocks_moved = take_clocks_moved(watched_clocks);
+	}
+	if (compared_peer)
+		take_peer(&result.peer, compared_peer, watched_clocks, options_by_nic(&options));
 	if (hardware.counters)
 		take_counters(&result.counters, &hardware);
 	if (result.log.exists)

@@ -1,4 +1,4 @@
-/* build: wraps=system_read,activity_differences sources=result/take.c,@outputs,doctor/[a-z]*.c,@result,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
+/* build: wraps=system_read,activity_differences sources=result/take*.c,@outputs,doctor/[a-z]*.c,@result,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Output of --json: each number of a run at its own name. The numbers differ, so that none can stand for another. */
 #include "report/export/json_parts.h"
@@ -249,11 +249,10 @@ static void metric_of(struct ipdv_metric *f, uint64_t a, uint64_t b)
 static void ipdv_metrics(void **state)
 {
 	struct reported *t = &result.ipdv.reported;
-	static struct clock_peer peer;
 
 	(void)state;
 	options.role = ROLE_EMIT;
-	report.peer = &peer;
+	result.peer.compared = true;
 	result.ipdv.left_out = 81;
 	result.ipdv.of[IPDV_RTT].beyond = 82;
 	for (unsigned i = 0; i < IPDV_METRICS; i++)
@@ -419,7 +418,7 @@ static void put_clocks(void)
 						.began_ns = { 1200, 1220 }, .ended_ns = { 1300, 1300 } };
 	clocks.faults_kept = 2;
 	result.began_ns = 1000;
-	report.clocks = &clocks;
+	watched_clocks = &clocks;
 }
 
 static void clocks_of_both_hosts(void **state)
@@ -438,8 +437,8 @@ static void clocks_of_both_hosts(void **state)
 	peer.event[0].after = (struct clock_relation){ 0, 3000, 126 };
 	peer.event[1].kind = PEER_STOOD;
 	peer.event[1].stood_ns = 127;
-	report.peer = &peer;
-	result.converted = true, report.clocks = &clocks;
+	compared_peer = &peer;
+	result.converted = true, watched_clocks = &clocks;
 	result.bound_ns[BOUND_LOCAL] = 128;
 	result.bound_ns[BOUND_REMOTE] = 129;
 	report.stages_why = "why";
@@ -447,11 +446,12 @@ static void clocks_of_both_hosts(void **state)
 	counter_add(&result.account.unconverted, 132);
 	counter_add(&result.account.disordered, 133);
 	show(written_json(json_clocks));
-	report.peer = NULL;
+	compared_peer = NULL;
+	result.peer = (struct result_peer){ 0 };
 	clocks.phc_fd = -1;
 	strcpy(clocks.why, "no clock");
 	show(written_json(json_clocks));
-	report.clocks = NULL;
+	watched_clocks = NULL;
 	show(written_json(json_clocks));
 }
 

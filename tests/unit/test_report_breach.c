@@ -223,7 +223,7 @@ static void placing_run(void)
 	options.sw_timestamps = true;
 	memset(&worker, 0, sizeof(worker));
 	result.converted = true;
-	report.clocks = &worker;
+	watched_clocks = &worker;
 }
 
 static const char *unconverted_breach(int64_t a_ns, int64_t b_ns, int64_t c_ns, bool no_t2, bool no_t3)
@@ -551,7 +551,7 @@ static void an_emitter_that_could_not_place_its_times(void **state)
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
 	memset(&worker, 0, sizeof(worker));
 	result.converted = true;
-	report.clocks = &worker;
+	watched_clocks = &worker;
 	struct sample s = joined_sample(7, 5000, 2100, 900, 7000);
 
 	s.source[EMIT_T1_USER] = s.source[EMIT_T4_USER] = SOURCE_NONE;

@@ -17,7 +17,7 @@ static void watched(enum source stamp)
 	memset(&clocks, 0, sizeof(clocks));
 	memset(&peer, 0, sizeof(peer));
 	options.stamp = stamp;
-	report.clocks = &clocks;
+	watched_clocks = &clocks;
 	clocks.phc_fd = stamp == SOURCE_HARDWARE ? 7 : -1;
 	strcpy(clocks.name, "sim0");
 	clocks.method = CLOCK_EXTENDED;
@@ -291,7 +291,7 @@ static void the_offset_of_the_reflector(void **state)
 {
 	(void)state;
 	watched(SOURCE_HARDWARE);
-	report.peer = &peer;
+	compared_peer = &peer;
 	show_report(); /* nothing was added */
 	peer.exchanges = 5;
 	peer.belief.has_window = true;
@@ -340,7 +340,7 @@ static void what_the_reflectors_clock_did(void **state)
 	(void)state;
 	watched(SOURCE_HARDWARE);
 	result.began_ns = 77 * NS_PER_S;
-	report.peer = &peer;
+	compared_peer = &peer;
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		peer = (struct clock_peer){ 0 };
 		add_event(rows[i].kind, 2 * NS_PER_S, rows[i].e);
@@ -356,7 +356,7 @@ static void what_this_hosts_clock_did(void **state)
 	(void)state;
 	watched(SOURCE_HARDWARE);
 	result.began_ns = 77 * NS_PER_S;
-	report.peer = &peer;
+	compared_peer = &peer;
 	peer = (struct clock_peer){ 0 };
 	add_event(PEER_JUMPED, 2 * NS_PER_S, (struct clock_peer_event){ .conflicts = 1 });
 	clocks.steps_kept = 1;
@@ -368,7 +368,7 @@ static void more_events_than_are_kept(void **state)
 {
 	(void)state;
 	watched(SOURCE_HARDWARE);
-	report.peer = &peer;
+	compared_peer = &peer;
 	peer = (struct clock_peer){ .events = PEER_EVENTS_KEPT + 3 };
 	show_report();
 	assert_in_json("\"events_left_out\":3}");

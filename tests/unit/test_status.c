@@ -1,4 +1,4 @@
-/* build: wraps=warnx sources=report/verdict/verdict.c,report/verdict/steadiness.c,histogram.c,report/text/label.c,report/verdict/verdict_activity.c,report/verdict/verdict_finding.c,report/verdict/verdict_outage.c,report/verdict/verdict_remote.c,report/text/clocks_remote.c,host/counters/activity*.c,host/clock/clock*.c,host/nic/nic*.c,@result libs=-lm */
+/* build: wraps=warnx sources=report/verdict/verdict.c,report/verdict/steadiness.c,histogram.c,report/text/label.c,report/verdict/verdict_activity.c,report/verdict/verdict_finding.c,report/verdict/verdict_outage.c,report/verdict/verdict_remote.c,host/counters/activity*.c,host/clock/clock*.c,host/nic/nic*.c,@result libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The exit status, and the text of a failure: the errors instead of an answer, and the reason why -q ends with 3. */
 #include "report/text/status.c"

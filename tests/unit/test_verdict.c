@@ -1,4 +1,4 @@
-/* build: wraps=activity_differences,getrusage,sched_getcpu sources=histogram.c,report/text/label.c,report/verdict/steadiness.c,report/verdict/verdict_activity.c,report/verdict/verdict_finding.c,report/verdict/verdict_outage.c,report/verdict/verdict_remote.c,report/text/clocks_remote.c,host/counters/activity*.c,host/clock/clock*.c,host/nic/nic*.c,@result libs=-lm */
+/* build: wraps=activity_differences,getrusage,sched_getcpu sources=histogram.c,report/text/label.c,report/verdict/steadiness.c,report/verdict/verdict_activity.c,report/verdict/verdict_finding.c,report/verdict/verdict_outage.c,report/verdict/verdict_remote.c,result/take_clocks.c,host/counters/activity*.c,host/clock/clock*.c,host/nic/nic*.c,@result libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The verdict: each reason alone, at its limit and one above it, all together, and conditions that are not a reason. */
 #include "report/verdict/verdict.c"
@@ -6,6 +6,7 @@
 #include "golden.h"
 #include "host/counters/activity.h"
 #include "host/clock/clock_peer.h"
+#include "result/take_clocks.h"
 #include "util.h"
 #include "wire/socket.h"
 
@@ -20,6 +21,8 @@ static struct options options;
 static struct result result;
 static struct histogram histogram, stage;
 static struct clock_watch clocks;
+static struct clock_peer peer;
+static bool is_watched, is_compared;
 static struct activity activity;
 static struct activity_reading reading;
 static struct verdict_facts facts;
@@ -80,6 +83,8 @@ static int set_up(void **state)
 	memset(&stage, 0, sizeof(stage));
 	result.log.exists = true;
 	memset(&clocks, 0, sizeof(clocks));
+	is_watched = true;
+	is_compared = false;
 	result.dropped = 0;
 	/* As if the link was up all the time. */
 	result.nic.before = result.nic.after = (struct link_state){ .up = true, .downs_known = true, .stamper = 2 };
@@ -97,7 +102,6 @@ static int set_up(void **state)
 	activity.unreadables = 0;
 	facts = (struct verdict_facts){
 		.options = &options, .result = &result, .histogram = &histogram,
-			   .clocks = &clocks,
 		.activity = &activity, .activity_start = &reading, .activity_end = &reading,
 		.thread = { { .known = true, .minor_faults = 50, .major_faults = 2, .switches = 9,
 			      .at_ns = 6 * NS_PER_S, .cpu = 3 },
@@ -109,12 +113,26 @@ static int set_up(void **state)
 	return 0;
 }
 
+/* As rant.c does after the run. */
+static void judge(void)
+{
+	if (is_watched)
+		take_clocks(&result.clocks, &clocks, result.began_ns);
+	else
+		result.clocks = (struct result_clocks){ 0 };
+	if (is_compared)
+		take_peer(&result.peer, &peer, is_watched ? &clocks : NULL, options_by_nic(&options));
+	else
+		result.peer = (struct result_peer){ 0 };
+	verdict_reach(&verdict, &facts);
+}
+
 /* The reasons as the report writes them, in order. */
 static const char *reached(void)
 {
 	static char text[NAMES_BYTES];
 
-	verdict_reach(&verdict, &facts);
+	judge();
 	*text = 0;
 	for (unsigned i = 0; i < verdict.reasons; i++)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s (%s)", i ? "; " : "",
@@ -128,7 +146,7 @@ static const char *unjudged(void)
 {
 	static char text[NAMES_BYTES];
 
-	verdict_reach(&verdict, &facts);
+	judge();
 	*text = 0;
 	for (unsigned i = 0; i < verdict.unjudgeds; i++) {
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", i ? "; " : "",
@@ -243,12 +261,10 @@ static void times_out_of_order(void **state)
 
 /* ---- The reflector's clock --------------------------------------------------------------------------------------- */
 
-static struct clock_peer peer;
-
 static void peer_event(enum clock_peer_kind kind, uint64_t *counter_of)
 {
 	memset(&peer, 0, sizeof(peer));
-	facts.peer = &peer;
+	is_compared = true;
 	peer.events = 1;
 	peer.event[0] = (struct clock_peer_event){ .kind = kind, .mono_ns = { 5 * NS_PER_S, 6 * NS_PER_S },
 						   .stood_ns = 2 * NS_PER_S };
@@ -259,7 +275,7 @@ static void the_reflectors_clock(void **state)
 {
 	(void)state;
 	memset(&peer, 0, sizeof(peer));
-	facts.peer = &peer;
+	is_compared = true;
 	assert_trusted();
 	peer_event(PEER_JUMPED, &peer.jumps);
 	set(&result.account.follow_up[FOLLOW_UP_STEPPED], 17);
@@ -279,7 +295,7 @@ static void the_reflectors_clock(void **state)
 	clocks.step[0] = (struct clock_jump){ .which = CLOCK_OF_NIC, .mono_ns = { 5 * NS_PER_S, 5 * NS_PER_S + 1 } };
 	assert_trusted();
 	clocks.steps_kept = 0;
-	facts.peer = NULL;
+	is_compared = false;
 	set(&result.account.doubted, 4);
 	result.doubted_seq = 77;
 	assert_doubtful();
@@ -446,7 +462,7 @@ static void clock_steps_that_matter(void **state)
 static void clocks_unwatched(void **state)
 {
 	(void)state;
-	facts.clocks = NULL;
+	is_watched = false;
 	assert_trusted();
 	unjudged();
 	set(&result.account.stepped, 1);
@@ -573,11 +589,11 @@ static void stood(void **state)
 	print("measuring thread", "waited for the CPU", "ns", ACTIVITY_COUNTED, 100 * NS_PER_MS, 0, 0);
 	assert_doubtful();
 	reported[0].delta = 1500 * NS_PER_MS; /* that is said by another reason */
-	verdict_reach(&verdict, &facts);
+	judge();
 	assert_int_equal(verdict.reasons, 1);
 	golden("%s\n", verdict.reason[0].name);
 	result.stalls.longest_ns = 200 * NS_PER_MS; /* longer than waits for a CPU are */
-	verdict_reach(&verdict, &facts);
+	judge();
 	assert_int_equal(verdict.reasons, 2);
 	result.stalls.longest_ns = 0;
 	facts.activity = NULL; /* not known: all of it */
@@ -734,7 +750,7 @@ static void all_together(void **state)
 	set(&a->doubted, 1);
 	memset(&peer, 0, sizeof(peer));
 	peer.jumps = peer.stands = peer.wrong_rates = options.threshold_ns = 1;
-	facts.peer = &peer;
+	is_compared = true;
 	options.threshold_on = METRIC_NETWORK;
 	facts.setting[0][2] = 0;
 	set(&clocks.track[CLOCK_OF_NIC].standstills, 1);
@@ -753,7 +769,7 @@ static void all_together(void **state)
 	print_counted("interface eth0", "receive drops", 100);
 	print("CPU 3", "frequency", "kHz", ACTIVITY_CHANGED, 0, 2, 1);
 	print("measuring thread", "waited for the CPU", "ns", ACTIVITY_COUNTED, NS_PER_S, 0, 0);
-	verdict_reach(&verdict, &facts);
+	judge();
 	assert_int_equal(verdict.level, VERDICT_VOID);
 	/* All but drops, heat, steal time and disruptions, for which told[] has no room, a silence of less than half of
 	 * the run, wrong stamps there, which are a reason only where nothing happened to a clock, and replies, which
@@ -799,7 +815,7 @@ static void long_texts_are_cut(void **state)
 	memcpy(name + 60, "_error_stamp_lost", 18);
 	for (int i = 0; i < 4; i++)
 		print_counted("driver statistics of eth0", name, UINT64_MAX / 8);
-	verdict_reach(&verdict, &facts);
+	judge();
 	assert_int_equal(verdict.reasons, 1);
 	assert_int_equal(strlen(verdict.reason[0].text), VERDICT_TEXT_BYTES - 1);
 }

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The clocks of this host during the run, and the clock of the reflector as the exchanges show it. */
+#ifndef RESULT_CLOCKS_H
+#define RESULT_CLOCKS_H
+
+#include "host/clock/clock.h"
+#include "host/clock/clock_peer.h"
+#include "rant.h"
+
+/* A clock of this host against CLOCK_MONOTONIC_RAW, which is never set. */
+struct result_clock_track {
+	struct clock_rate rate;
+	bool rate_is_wrong; /* see clock_rate_is_wrong() */
+	enum clock_steering steering;
+	uint64_t frequency_changes;
+	uint64_t steps; /* also those that are not kept */
+	uint64_t standstills, wrong_rates; /* of the NIC's clock, also those that are not kept */
+	int64_t stood_ns; /* known total duration of standstills */
+	bool has_largest;
+	struct clock_jump largest; /* the jump that exceeds its bound by the most */
+};
+
+struct result_clocks {
+	bool watched; /* false: nothing below is known */
+	bool comparable; /* the clock of the NIC */
+	char why[sizeof(((struct clock_watch *)NULL)->why)]; /* not comparable: the reason */
+
+	/* The clock of the NIC; valid with `comparable`. */
+	char name[sizeof(((struct clock_watch *)NULL)->name)];
+	const char *method; /* by which it was read; a constant */
+	enum clock_scale scale;
+	bool has_relation;
+	struct clock_relation minus_realtime; /* by the last reading */
+	uint64_t readings;
+	uint64_t failures; /* readings that failed */
+	char failure[80]; /* reason of the last failure */
+
+	struct result_clock_track track[CLOCKS];
+	struct clock_jump step[CLOCK_STEPS_KEPT];
+	uint32_t steps_kept;
+	struct clock_fault fault[CLOCK_FAULTS_KEPT]; /* of the NIC's clock; the last also covers those not kept */
+	uint32_t faults_kept;
+	int64_t late_ns; /* clock_step_error_since() the start of the run */
+};
+
+struct result_peer {
+	bool compared; /* false: nothing below is known */
+	bool is_known; /* offset and rate are known */
+	struct clock_relation offset; /* reflector's clock minus this host's clock */
+	struct clock_rate rate;
+	struct clock_peer_event event[PEER_EVENTS_KEPT];
+	bool theirs[PEER_EVENTS_KEPT]; /* false: a fault of this host's clock at that time may explain the event */
+	uint64_t events; /* also those that are not kept */
+	uint64_t faults[PEER_KINDS]; /* events that are faults of the reflector's clock, also those that are not kept */
+};
+
+static inline uint64_t clocks_peer_kept(const struct result_peer *p)
+{
+	return p->events < PEER_EVENTS_KEPT ? p->events : PEER_EVENTS_KEPT;
+}
+
+#endif

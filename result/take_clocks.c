@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Results of the clocks as plain data. */
+#include "result/take_clocks.h"
+
+#include "host/clock/clock.h"
+#include "host/clock/clock_peer.h"
+#include "result/clocks.h"
+
+#include <string.h>
+
+static void take_track(struct result_clock_track *to, const struct clock_watch *c, enum clock_which which)
+{
+	const struct clock_track *t = &c->track[which];
+
+	*to = (struct result_clock_track){
+		.rate = clock_drift(c, which), .steering = clock_steering(c, which),
+		.frequency_changes = t->frequency_changes, .steps = counter_get(&t->steps),
+		.standstills = counter_get(&t->standstills), .wrong_rates = counter_get(&t->wrong_rates),
+		.stood_ns = t->stood_ns, .has_largest = t->has_largest, .largest = t->largest,
+	};
+	to->rate_is_wrong = clock_rate_is_wrong(&t->frequency[1], &to->rate);
+}
+
+static void take_nic_clock(struct result_clocks *to, const struct clock_watch *c)
+{
+	const struct clock_reading *last = clock_last(c);
+
+	memcpy(to->name, c->name, sizeof(to->name));
+	to->method = clock_method_name(c);
+	to->scale = clock_scale(c);
+	to->has_relation = last && last->has_phc;
+	if (to->has_relation)
+		to->minus_realtime = last->phc_real;
+	to->readings = c->readings;
+	to->failures = c->failures;
+	snprintf(to->failure, sizeof(to->failure), "%s", clock_failure(c));
+}
+
+void take_clocks(struct result_clocks *to, const struct clock_watch *from, int64_t began_ns)
+{
+	to->watched = true;
+	to->comparable = from->phc_fd >= 0;
+	memcpy(to->why, from->why, sizeof(to->why));
+	take_nic_clock(to, from);
+	for (int i = 0; i < CLOCKS; i++)
+		take_track(&to->track[i], from, i);
+	memcpy(to->step, from->step, sizeof(to->step));
+	to->steps_kept = from->steps_kept;
+	memcpy(to->fault, from->fault, sizeof(to->fault));
+	to->faults_kept = from->faults_kept;
+	to->late_ns = clock_step_error_since(from, began_ns);
+}
+
+void take_peer(struct result_peer *to, const struct clock_peer *from, const struct clock_watch *clocks, bool by_nic)
+{
+	*to = (struct result_peer){ .compared = true, .events = from->events,
+				    .faults = { [PEER_JUMPED] = from->jumps, [PEER_STOOD] = from->stands,
+						[PEER_WRONG_RATE] = from->wrong_rates } };
+	to->is_known = clock_peer_result(from, &to->offset, &to->rate);
+	memcpy(to->event, from->event, sizeof(to->event));
+	for (uint64_t i = 0; i < clocks_peer_kept(to); i++) {
+		const struct clock_peer_event *e = &to->event[i];
+
+		to->theirs[i] = !clocks || !clock_moved(clocks, by_nic ? CLOCK_OF_NIC : CLOCK_OF_SYSTEM,
+							e->mono_ns[0], e->mono_ns[1]);
+		to->faults[e->kind] -= !to->theirs[i];
+	}
+}
+
+bool take_clocks_moved(const struct clock_watch *clocks)
+{
+	bool moved = false;
+
+	for (int i = 0; i < CLOCKS; i++)
+		moved |= counter_get(&clocks->track[i].steps) || counter_get(&clocks->track[i].standstills);
+	return moved;
+}
