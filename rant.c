@@ -316,10 +316,7 @@ static int open_counters(struct run *r)
 		return error;
 	if (r->options.pmc)
 		r->exchange.pmc = &r->pmc;
-	error = activity_story_open(&r->activity, &r->nic, loop_thread());
-	if (!error)
-		r->report.activity = &r->activity.activity;
-	return error;
+	return activity_story_open(&r->activity, &r->nic, loop_thread());
 }
 
 static int open_trace(struct run *r)
@@ -426,6 +423,7 @@ static void close_all(struct run *r)
 	stop_worker(r);
 	loop_close();
 	trace_close(&r->trace);
+	take_activity_free(&r->exchange.result.activity);
 	activity_close(&r->activity.activity);
 	pmc_close(&r->pmc);
 	clock_set_close(&r->clock_set);
@@ -453,7 +451,6 @@ static void read_wire(struct run *r)
 static void read_before(struct run *r)
 {
 	activity_read(&r->activity.activity, &r->activity.start, false);
-	r->report.activity_start = &r->activity.start;
 	r->facts.setting_error[0] = nic_read_setting(&r->nic, r->facts.setting[0]);
 	link_read(&r->nic, &r->link.before);
 	read_wire(r);
@@ -472,17 +469,11 @@ static void note_tracing(struct run *r)
 
 static void read_after(struct run *r)
 {
-	const struct activity_story *a = &r->activity;
-
 	r->facts.absent_bytes = run_buffers_absent_bytes(&r->run_buffers); /* first: the code below touches pages */
 	stop_worker(r);
 	link_read(&r->nic, &r->link.after);
 	measure_clocks(r);
 	activity_read(&r->activity.activity, &r->activity.end, false);
-	r->report.activity_end = &a->end;
-	r->report.activity_breach = a->has_breach ? &a->breach : NULL;
-	r->report.activity_before_worst = a->has_worst ? &a->before_worst : NULL;
-	r->report.activity_worst = a->has_worst ? &a->worst : NULL;
 	if (r->exchange.pmc) {
 		pmc_finish(&r->pmc);
 		take_counters(&r->exchange.result.counters, &r->pmc);
@@ -494,6 +485,7 @@ static void read_after(struct run *r)
 
 static void finish(struct run *r)
 {
+	take_activity(&r->exchange.result.activity, &r->activity);
 	hooks_finish(&r->hooks);
 	take_nic(&r->exchange.result.nic, &r->nic, &r->link);
 	nic_read_details(&r->nic, &r->exchange.result.nic.details);

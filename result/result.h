@@ -8,6 +8,7 @@
 #include "options.h"
 #include "rant.h"
 #include "result/account.h"
+#include "result/activity.h"
 #include "result/breach.h"
 #include "result/clocks.h"
 #include "result/confidence.h"
@@ -142,6 +143,7 @@ struct result {
 	struct result_commands commands;
 	struct result_trace trace; /* before the run: the instance */
 	struct result_counters counters;
+	struct result_activity activity;
 };
 
 /* True if stages with a user-space time of this host are collected. */

@@ -2,13 +2,17 @@
 /* Results of objects of host/ as plain data. */
 #include "result/take.h"
 
+#include "host/counters/activity_story.h"
 #include "host/counters/pmu.h"
 #include "host/process/hook.h"
+#include "result/activity.h"
 #include "result/counters.h"
 #include "result/evidence.h"
 #include "result/nic.h"
 #include "tracefs.h"
 
+#include <err.h>
+#include <stdlib.h>
 #include <string.h>
 
 void take_commands(struct result_commands *to, const struct hooks *from)
@@ -61,4 +65,58 @@ void take_nic(struct result_nic *to, const struct nic *from, const struct link_w
 	to->moves = link->moves;
 	to->before = link->before;
 	to->after = link->after;
+}
+
+/* ---- Activity ---------------------------------------------------------------------------------------------------- */
+
+static void take_difference(struct result_difference *to, const struct activity_difference *from)
+{
+	snprintf(to->group, sizeof(to->group), "%s", from->group);
+	snprintf(to->name, sizeof(to->name), "%s", from->name);
+	to->unit = from->unit;
+	to->change = from->change;
+	to->delta = from->delta;
+	to->from = from->from;
+	to->to = from->to;
+}
+
+static void take_differences(struct result_differences *to, const struct activity *a,
+			     const struct activity_reading *before, const struct activity_reading *after)
+{
+	struct activity_difference *list = calloc(ACTIVITY_COUNTERS, sizeof(*list));
+	const size_t all = list ? activity_differences(a, before, after, list, ACTIVITY_COUNTERS) : 0;
+
+	to->mark[0] = before->mark;
+	to->mark[1] = after->mark;
+	to->list = list ? calloc(all + 1, sizeof(*to->list)) : NULL;
+	to->known = to->list;
+	if (!to->known)
+		warnx("no memory for the activity of the machine: it is left out");
+	for (; to->known && to->count < all && to->count < ACTIVITY_COUNTERS; to->count++)
+		take_difference(&to->list[to->count], &list[to->count]);
+	free(list);
+}
+
+void take_activity(struct result_activity *to, const struct activity_story *from)
+{
+	const struct activity *a = &from->activity;
+
+	*to = (struct result_activity){ .is_read = true, .cpu = a->cpu, .sees_disruptions = a->sees_disruptions,
+					.unreadables = a->unreadables,
+					.unreadables_left_out = a->unreadables_left_out,
+					.counters_left_out = a->counters_left_out };
+	memcpy(to->unreadable, a->unreadable, sizeof(to->unreadable));
+	take_differences(&to->run, a, &from->start, &from->end);
+	if (from->has_breach)
+		take_differences(&to->until_breach, a, &from->start, &from->breach);
+	if (from->has_worst)
+		take_differences(&to->before_worst, a, &from->before_worst, &from->worst);
+}
+
+void take_activity_free(struct result_activity *a)
+{
+	free(a->run.list);
+	free(a->until_breach.list);
+	free(a->before_worst.list);
+	*a = (struct result_activity){ .is_read = false };
 }

@@ -4,10 +4,12 @@
 #ifndef RESULT_TAKE_H
 #define RESULT_TAKE_H
 
+struct activity_story;
 struct hooks;
 struct link_watch;
 struct nic;
 struct pmc;
+struct result_activity;
 struct result_commands;
 struct result_counters;
 struct result_nic;
@@ -25,5 +27,10 @@ void take_counters(struct result_counters *to, const struct pmc *from);
 
 /* Without `details`, which the caller reads. */
 void take_nic(struct result_nic *to, const struct nic *from, const struct link_watch *link);
+
+/* After the readings of the end. Allocates; without memory, after one line, the differences are not known. */
+void take_activity(struct result_activity *to, const struct activity_story *from);
+
+void take_activity_free(struct result_activity *a);
 
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Activity of the machine, saved traces, hook commands, log and verdict. */
 #include "histogram.h"
-#include "host/counters/activity.h"
 #include "options.h"
 #include "report/export/json_parts.h"
 #include "report/text/report.h"
@@ -12,7 +11,7 @@
 
 /* ---- The machine ------------------------------------------------------------------------------------------------- */
 
-static void put_difference(struct json *j, const struct activity_difference *d)
+static void put_difference(struct json *j, const struct result_difference *d)
 {
 	static const char *const changes[] = { [ACTIVITY_COUNTED] = "counted", [ACTIVITY_CHANGED] = "changed",
 					       [ACTIVITY_RESET] = "reset", [ACTIVITY_GONE] = "gone" };
@@ -35,37 +34,31 @@ static void put_difference(struct json *j, const struct activity_difference *d)
 }
 
 /* Returns the number of entries that were not kept. */
-static size_t put_differences(struct json *j, const char *name, const struct report *r,
-			      const struct activity_reading *before,
-			      const struct activity_reading *after)
+static size_t put_differences(struct json *j, const char *name, const struct result_differences *all)
 {
-	static struct activity_difference list[DIFFERENCES_MAX];
-	size_t all;
-
-	if (!r->activity || !before || !after) {
+	if (!all->known) {
 		json_null(j, name);
 		return 0;
 	}
-	all = activity_differences(r->activity, before, after, list, DIFFERENCES_MAX);
 	json_array(j, name);
-	for (size_t i = 0; i < all && i < DIFFERENCES_MAX; i++)
-		put_difference(j, &list[i]);
+	for (size_t i = 0; i < all->count && i < DIFFERENCES_MAX; i++)
+		put_difference(j, &all->list[i]);
 	json_end(j);
-	return all > DIFFERENCES_MAX ? all - DIFFERENCES_MAX : 0;
+	return all->count > DIFFERENCES_MAX ? all->count - DIFFERENCES_MAX : 0;
 }
 
 static void put_activity(struct json *j, const struct report *r)
 {
-	const struct activity *a = r->activity;
+	const struct result_activity *a = &r->result->activity;
 	size_t left_out = 0;
 
 	json_object(j, "activity");
-	left_out += put_differences(j, "run", r, r->activity_start, r->activity_end);
-	left_out += put_differences(j, "until_first_breach", r, r->activity_start, r->activity_breach);
-	left_out += put_differences(j, "before_worst_breach", r, r->activity_before_worst, r->activity_worst);
+	left_out += put_differences(j, "run", &a->run);
+	left_out += put_differences(j, "until_first_breach", &a->until_breach);
+	left_out += put_differences(j, "before_worst_breach", &a->before_worst);
 	if (!r->result->read) {
 		json_count(j, "left_out", left_out);
-		json_count(j, "not_read", a ? a->counters_left_out + a->unreadables_left_out : 0);
+		json_count(j, "not_read", a->counters_left_out + a->unreadables_left_out);
 	}
 	json_end(j);
 }

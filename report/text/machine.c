@@ -2,11 +2,10 @@
 /* Activity of the machine during the run: hardware counters and counters of the kernel. */
 #include "report/text/machine.h"
 
-#include "host/counters/activity.h"
 #include "host/process/affinity.h"
 #include "options.h"
 #include "report/text/report.h"
-#include "result/counters.h"
+#include "result/result.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -42,15 +41,12 @@ void machine_write_counters(FILE *out, const struct result_counters *p)
 
 #define DIFFERENCES_MAX 200
 
-static void write_differences(FILE *out, const struct report *r, const struct activity_reading *before,
-			      const struct activity_reading *after)
+static void write_differences(FILE *out, const struct result_differences *all)
 {
-	static struct activity_difference list[DIFFERENCES_MAX];
-	size_t all = activity_differences(r->activity, before, after, list, DIFFERENCES_MAX);
 	const char *group = "";
 
-	for (size_t i = 0; i < all && i < DIFFERENCES_MAX; i++) {
-		const struct activity_difference *d = &list[i];
+	for (size_t i = 0; i < all->count && i < DIFFERENCES_MAX; i++) {
+		const struct result_difference *d = &all->list[i];
 		const char *blank = *d->unit ? " " : "";
 
 		if (strcmp(group, d->group))
@@ -65,35 +61,35 @@ static void write_differences(FILE *out, const struct report *r, const struct ac
 			fprintf(out, "%" PRIu64 " -> %" PRIu64 "%s%s%s\n", d->from, d->to, blank, d->unit,
 				d->change == ACTIVITY_RESET ? " (how much was counted is not known)" : "");
 	}
-	if (!all)
+	if (!all->count)
 		fprintf(out, "  Nothing that is counted here moved\n");
-	if (all > DIFFERENCES_MAX)
-		fprintf(out, "  and %zu more\n", all - DIFFERENCES_MAX);
+	if (all->count > DIFFERENCES_MAX)
+		fprintf(out, "  and %zu more\n", all->count - DIFFERENCES_MAX);
 }
 
 void machine_write_activity(FILE *out, const struct report *r)
 {
-	const struct activity *a = r->activity;
+	const struct result_activity *a = &r->result->activity;
 
-	if (!r->activity_start || !r->activity_end)
+	if (!a->run.known)
 		return;
-	if (r->activity_breach) {
+	if (a->until_breach.known) {
 		fprintf(out, "\nActivity of the machine until the first breach");
 		/* The housekeeping thread reads the counters, ten times a second if its CPU is free. */
 		if (r->options->keep_going)
-			fprintf(out, ", as read after %" PRIu64 " packets", r->activity_breach->mark);
+			fprintf(out, ", as read after %" PRIu64 " packets", a->until_breach.mark[1]);
 		fprintf(out, ":\n");
-		write_differences(out, r, r->activity_start, r->activity_breach);
+		write_differences(out, &a->until_breach);
 	}
-	if (r->activity_worst) {
+	if (a->before_worst.known) {
 		fprintf(out,
 			"\nActivity of the machine from the breach before the worst to the worst, as read after %" PRIu64
-			" and %" PRIu64 " packets:\n", r->activity_before_worst->mark, r->activity_worst->mark);
-		write_differences(out, r, r->activity_before_worst, r->activity_worst);
+			" and %" PRIu64 " packets:\n", a->before_worst.mark[0], a->before_worst.mark[1]);
+		write_differences(out, &a->before_worst);
 	}
-	if (!r->activity_breach || r->options->keep_going) {
+	if (!a->until_breach.known || r->options->keep_going) {
 		fprintf(out, "\nActivity of the machine during the run:\n");
-		write_differences(out, r, r->activity_start, r->activity_end);
+		write_differences(out, &a->run);
 	}
 	if (a->counters_left_out || a->unreadables_left_out)
 		fprintf(out, "  Left out for lack of room: %u counters\n",

@@ -16,7 +16,7 @@ void machine_write_affinity(FILE *out, const struct affinity *p);
 void machine_write_counters(FILE *out, const struct result_counters *p);
 
 /* Counters of the kernel: until the first breach, before the worst breach, during the run. Nothing if a reading at the
- * start or the end is missing; needs r->activity. One thread at a time. */
+ * start or the end is missing; needs the activity. */
 void machine_write_activity(FILE *out, const struct report *r);
 
 #endif

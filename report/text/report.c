@@ -99,7 +99,7 @@ void report_write(FILE *out, const struct report *r, int columns)
 		machine_write_affinity(out, &result->affinity);
 	if (result->counters.counters)
 		machine_write_counters(out, &result->counters);
-	if (r->activity && (r->activity_breach || r->options->verbose))
+	if (result->activity.is_read && (result->activity.until_breach.known || r->options->verbose))
 		machine_write_activity(out, r);
 	if (evidence_has_trace(&result->trace))
 		evidence_write_trace(out, r);

@@ -12,10 +12,6 @@ struct report {
 	const struct verdict_facts *facts; /* NULL: not known */
 	const struct histogram *histogram;
 	const char *stages_why; /* reason why requested stages are not known; NULL: they are known */
-	const struct activity *activity; /* NULL: none */
-	const struct activity_reading *activity_start, *activity_breach, *activity_end; /* NULL: not read */
-	/* At the worst breach, and at the breach before it (or the start); NULL: the first breach was the worst. */
-	const struct activity_reading *activity_worst, *activity_before_worst;
 	uint64_t breaches_missed; /* breaches that the housekeeping thread could not read */
 	bool samples_are_taken; /* another thread takes the samples during the run, for outputs */
 	bool stdout_taken; /* a log or another output uses stdout */

@@ -509,9 +509,6 @@ void verdict_take(struct verdict_facts *f, const struct report *r)
 	f->options = r->options;
 	f->result = r->result;
 	f->histogram = r->histogram;
-	f->activity = r->activity;
-	f->activity_start = r->activity_start;
-	f->activity_end = r->activity_end;
 	f->balanced = account_balances(&r->result->account, r->options->role, r->histogram,
 				       r->result->log.offered);
 }

@@ -24,8 +24,6 @@ struct verdict_facts {
 	const struct options *options;
 	const struct result *result;
 	const struct histogram *histogram;
-	const struct activity *activity; /* NULL: not read */
-	const struct activity_reading *activity_start, *activity_end;
 	struct verdict_thread thread[2]; /* right before the loop, right after it */
 	int setting[2][3], setting_error[2]; /* of the NIC, by nic_read_setting(), before and after */
 	int lock_error; /* by memory_lock() */

@@ -5,7 +5,6 @@
  */
 #include "report/verdict/verdict_activity.h"
 
-#include "host/counters/activity.h"
 #include "options.h"
 #include "report/verdict/verdict.h"
 #include "result/result.h"
@@ -15,7 +14,7 @@
 
 /* ---- Which counters ---------------------------------------------------------------------------------------------- */
 
-static bool in_group(const struct activity_difference *d, const char *group)
+static bool in_group(const struct result_difference *d, const char *group)
 {
 	return !strncmp(d->group, group, strlen(group));
 }
@@ -29,7 +28,7 @@ static bool names_any(const char *text, const char *const *words)
 }
 
 /* A counter that decreased was reset by its driver: its value is a lower bound of the increase. */
-static uint64_t counted(const struct activity_difference *d)
+static uint64_t counted(const struct result_difference *d)
 {
 	return d->change == ACTIVITY_COUNTED ? d->delta : d->change == ACTIVITY_RESET ? d->to : 0;
 }
@@ -43,7 +42,7 @@ static const char *const drop_words[] = { "drop", "discard", "missed", "overrun"
 /* Intended drops: flow steering, BPF programs, packets for other hosts. */
 static const char *const intended_words[] = { "steer", "xdp", "fdir", "filter", NULL };
 
-static bool is_lost_stamp(const struct activity_difference *d)
+static bool is_lost_stamp(const struct result_difference *d)
 {
 	if (in_group(d, "stamps of "))
 		return strcmp(d->name, "transmit stamps given") != 0;
@@ -52,12 +51,12 @@ static bool is_lost_stamp(const struct activity_difference *d)
 }
 
 /* The drops of an interface include packets of unknown protocols, such as LLDP and STP. */
-static bool is_receive_drop(const struct activity_difference *d)
+static bool is_receive_drop(const struct result_difference *d)
 {
 	return in_group(d, "interface ") && !strcmp(d->name, "receive drops");
 }
 
-static bool is_drop(const struct activity_difference *d)
+static bool is_drop(const struct result_difference *d)
 {
 	if (in_group(d, "interface "))
 		return !is_receive_drop(d);
@@ -65,60 +64,47 @@ static bool is_drop(const struct activity_difference *d)
 	       names_any(d->name, drop_words) && !names_any(d->name, intended_words);
 }
 
-static bool is_migration(const struct activity_difference *d)
+static bool is_migration(const struct result_difference *d)
 {
 	return in_group(d, "measuring thread") && !strcmp(d->name, "migrations to another CPU");
 }
 
-static bool is_wait(const struct activity_difference *d)
+static bool is_wait(const struct result_difference *d)
 {
 	return in_group(d, "measuring thread") && !strcmp(d->name, "waited for the CPU");
 }
 
-static bool is_heat(const struct activity_difference *d)
+static bool is_heat(const struct result_difference *d)
 {
 	return in_group(d, "CPU ") && strstr(d->name, "throttled by heat") && !*d->unit;
 }
 
-static bool is_stolen(const struct activity_difference *d)
+static bool is_stolen(const struct result_difference *d)
 {
 	return in_group(d, "CPU ") && !strcmp(d->name, "stolen by the hypervisor");
 }
 
-static bool is_disruption(const struct activity_difference *d)
+static bool is_disruption(const struct result_difference *d)
 {
 	return in_group(d, "virtual machine") && d->change == ACTIVITY_CHANGED;
 }
 
-static bool is_frequency(const struct activity_difference *d)
+static bool is_frequency(const struct result_difference *d)
 {
 	return in_group(d, "CPU ") && !strcmp(d->name, "frequency");
 }
 
 /* ---- How much they counted --------------------------------------------------------------------------------------- */
 
-static struct activity_difference differences[ACTIVITY_COUNTERS];
-
-/* Fills differences[] and returns their number. -1: the counters were not read. */
-static int find_differences(const struct verdict_facts *f)
-{
-	size_t all;
-
-	if (!f->activity || !f->activity_start || !f->activity_end)
-		return -1;
-	all = activity_differences(f->activity, f->activity_start, f->activity_end, differences, ACTIVITY_COUNTERS);
-	return (int)(all < ACTIVITY_COUNTERS ? all : ACTIVITY_COUNTERS);
-}
-
 /* Adds up the counters that pick() selects. names: gets their names and numbers; NULL: not needed. False: not read. */
-static bool add_up(const struct verdict_facts *f, bool (*pick)(const struct activity_difference *d), uint64_t *sum,
+static bool add_up(const struct verdict_facts *f, bool (*pick)(const struct result_difference *d), uint64_t *sum,
 		   struct verdict_finding *names)
 {
-	int all = find_differences(f);
+	const struct result_differences *all = &f->result->activity.run;
 
 	*sum = 0;
-	for (int i = 0; i < all; i++) {
-		const struct activity_difference *d = &differences[i];
+	for (size_t i = 0; i < all->count; i++) {
+		const struct result_difference *d = &all->list[i];
 
 		if (!pick(d) || !counted(d))
 			continue;
@@ -126,16 +112,24 @@ static bool add_up(const struct verdict_facts *f, bool (*pick)(const struct acti
 		if (names)
 			verdict_say(names, "%s%s %" PRIu64, verdict_comma(names), d->name, counted(d));
 	}
-	return all >= 0;
+	return all->known;
 }
 
 /* True if host/counters/activity.c could not read this counter. */
 static bool is_unreadable(const struct verdict_facts *f, const char *what)
 {
-	for (unsigned i = 0; f->activity && i < f->activity->unreadables; i++)
-		if (!strncmp(f->activity->unreadable[i], what, strlen(what)))
+	const struct result_activity *a = &f->result->activity;
+
+	for (unsigned i = 0; i < a->unreadables; i++)
+		if (!strncmp(a->unreadable[i], what, strlen(what)))
 			return true;
 	return false;
+}
+
+/* The measuring thread is pinned to a CPU, whose counters were read. */
+static bool has_cpu(const struct verdict_facts *f)
+{
+	return f->result->activity.is_read && f->result->activity.cpu >= 0;
 }
 
 /* ---- The reasons ------------------------------------------------------------------------------------------------- */
@@ -246,7 +240,7 @@ enum verdict_outcome verdict_look_stolen(const struct verdict_facts *f, struct v
 	const int64_t run_ns = f->thread[1].at_ns - f->thread[0].at_ns;
 	uint64_t ms;
 
-	if (!f->activity || f->activity->cpu < 0 || is_unreadable(f, "time stolen by the hypervisor") ||
+	if (!has_cpu(f) || is_unreadable(f, "time stolen by the hypervisor") ||
 	    is_unreadable(f, "stolen by the hypervisor") || !add_up(f, is_stolen, &ms, NULL))
 		return CANNOT_TELL;
 	if (ms < STOLEN_LEAST_MS || run_ns <= 0)
@@ -261,14 +255,14 @@ enum verdict_outcome verdict_look_stolen(const struct verdict_facts *f, struct v
 
 enum verdict_outcome verdict_look_disrupted(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	const int all = find_differences(f);
+	const struct result_differences *all = &f->result->activity.run;
 
-	if (all < 0 || is_unreadable(f, "disruptions of the virtual machine"))
+	if (!all->known || is_unreadable(f, "disruptions of the virtual machine"))
 		return CANNOT_TELL;
-	if (!f->activity->sees_disruptions)
+	if (!f->result->activity.sees_disruptions)
 		return NOT_ASKED;
-	for (int i = 0; i < all; i++) {
-		const struct activity_difference *d = &differences[i];
+	for (size_t i = 0; i < all->count; i++) {
+		const struct result_difference *d = &all->list[i];
 
 		if (!is_disruption(d))
 			continue;
@@ -280,21 +274,22 @@ enum verdict_outcome verdict_look_disrupted(const struct verdict_facts *f, struc
 
 enum verdict_outcome verdict_look_heat(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	if (!f->activity || f->activity->cpu < 0 || is_unreadable(f, "core throttled by heat"))
+	if (!has_cpu(f) || is_unreadable(f, "core throttled by heat"))
 		return CANNOT_TELL;
 	return add_up(f, is_heat, &found->number, found) ? JUDGED : CANNOT_TELL;
 }
 
 enum verdict_outcome verdict_look_frequency(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	int all = find_differences(f);
+	const struct result_differences *all = &f->result->activity.run;
 
-	if (all < 0 || f->activity->cpu < 0 || is_unreadable(f, "frequency"))
+	if (!all->known || !has_cpu(f) || is_unreadable(f, "frequency"))
 		return CANNOT_TELL;
-	for (int i = 0; i < all; i++) {
-		uint64_t from = differences[i].from, to = differences[i].to, high = from > to ? from : to;
+	for (size_t i = 0; i < all->count; i++) {
+		const struct result_difference *d = &all->list[i];
+		uint64_t from = d->from, to = d->to, high = from > to ? from : to;
 
-		if (!is_frequency(&differences[i]) || differences[i].change != ACTIVITY_CHANGED || !high)
+		if (!is_frequency(d) || d->change != ACTIVITY_CHANGED || !high)
 			continue;
 		found->number = ((from > to ? from - to : to - from) * 100 + high - 1) / high;
 		verdict_say(found, "from %" PRIu64 " to %" PRIu64 " MHz", from / 1000, to / 1000);

@@ -1,4 +1,4 @@
-/* build: wraps=system_read,activity_differences sources=result/take*.c,@outputs,doctor/[a-z]*.c,@result,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
+/* build: wraps=system_read sources=result/take*.c,@outputs,doctor/[a-z]*.c,@result,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Output of --json: each number of a run at its own name. The numbers differ, so that none can stand for another. */
 #include "report/export/json_parts.h"
@@ -6,7 +6,6 @@
 #include "fake_report.h"
 
 #include "host/process/hook.h"
-#include "host/counters/activity.h"
 #include "host/system.h"
 #include "host/clock/clock_peer.h"
 #include "host/counters/pmc.h"
@@ -84,8 +83,6 @@ static void assert_value(const char *all, const char *name, const char *value)
 /* ---- Values read from the machine -------------------------------------------------------------------------------- */
 
 static struct system machine;
-static struct activity_difference difference[3];
-static size_t differences; /* that there are said to be */
 static int cpu_asked;
 
 void __wrap_system_read(struct system *s, int cpu);
@@ -93,20 +90,6 @@ void __wrap_system_read(struct system *s, int cpu)
 {
 	*s = machine;
 	cpu_asked = cpu;
-}
-
-size_t __wrap_activity_differences(const struct activity *a, const struct activity_reading *before,
-				   const struct activity_reading *after,
-				   struct activity_difference *list, size_t max);
-size_t __wrap_activity_differences(const struct activity *a, const struct activity_reading *before,
-				   const struct activity_reading *after,
-				   struct activity_difference *list, size_t max)
-{
-	(void)a;
-	assert_true(before != after);
-	for (size_t i = 0; i < differences && i < max; i++)
-		list[i] = difference[i < COUNT_OF(difference) ? i : 0];
-	return differences;
 }
 
 /* ---- Accounts ---------------------------------------------------------------------------------------------------- */
@@ -457,30 +440,30 @@ static void clocks_of_both_hosts(void **state)
 
 /* ---- The machine and the verdict --------------------------------------------------------------------------------- */
 
-static void put_difference_list(void)
+/* A list of `count`, with three differences and then the first of them again. */
+static struct result_differences some_differences(size_t count)
 {
-	difference[0] = (struct activity_difference){ "cpu", "a", "", ACTIVITY_COUNTED, .delta = 141, .from = 142,
-						      .to = 143 };
-	difference[1] = (struct activity_difference){ "cpu", "b", "MHz", ACTIVITY_CHANGED, .delta = 144, .from = 145,
-						      .to = 146 };
-	difference[2] = (struct activity_difference){ "nic", "c", "", ACTIVITY_GONE, .delta = 147, .from = 148,
-						      .to = 149 };
-	differences = 3;
+	static struct result_difference list[207];
+	const struct result_difference three[] = {
+		{ "cpu", "a", "", ACTIVITY_COUNTED, .delta = 141, .from = 142, .to = 143 },
+		{ "cpu", "b", "MHz", ACTIVITY_CHANGED, .delta = 144, .from = 145, .to = 146 },
+		{ "nic", "c", "", ACTIVITY_GONE, .delta = 147, .from = 148, .to = 149 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(list); i++)
+		list[i] = three[i < COUNT_OF(three) ? i : 0];
+	return (struct result_differences){ .known = true, .count = count, .list = list };
 }
 
 static void what_the_machine_did(void **state)
 {
-	static struct activity activity = { .unreadables_left_out = 151, .counters_left_out = 200 };
-	static struct activity_reading reading[5];
 	const struct pmc read = { .counters = 2, .event = { 0, 1 }, .quick = 10, .quick_sum = { 55, 66 }, .slow = 1,
 				  .spike = { 152, 153 },
 				  .failed = 154, .partial = { false, true }, .user_only = true };
 
 	(void)state;
-	put_difference_list();
-	report.activity = &activity;
-	report.activity_start = &reading[0];
-	report.activity_end = &reading[1];
+	result.activity = (struct result_activity){ .is_read = true, .unreadables_left_out = 151,
+						    .counters_left_out = 200, .run = some_differences(3) };
 	hardware = read;
 	options.on_breach.command[0] = "true";
 	result.commands = (struct result_commands){ .commands = 1, .ran = { 155 }, .failed = { 156 },
@@ -500,14 +483,11 @@ static void what_the_machine_did(void **state)
 	result.log.exists = false;
 	is_traced = false;
 	result.commands.commands = 0;
-	differences = 207;
-	report.activity_breach = &reading[2];
-	report.activity_worst = &reading[3];
-	report.activity_before_worst = &reading[4];
+	result.activity.run = result.activity.until_breach = result.activity.before_worst = some_differences(207);
 	json_machine(begin(), &report);
 	finish();
 	assert_value(line, "left_out", "21");
-	report.activity = NULL;
+	result.activity = (struct result_activity){ 0 };
 	show(written_json(json_machine));
 }
 

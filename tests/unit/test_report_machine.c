@@ -1,4 +1,4 @@
-/* build: wraps=activity_differences sources=@report libs=-lm */
+/* build: sources=@report libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Activity of the machine: hardware counters and differences of readings. */
 #include "report/text/machine.c"
@@ -52,36 +52,7 @@ static void what_the_counters_are_not(void **state)
 
 /* ---- Activity ---------------------------------------------------------------------------------------------------- */
 
-static struct activity activity;
-static struct activity_reading at_start, at_breach, at_end;
-
-/* Off by default: then the real one is asked. */
-static struct {
-	const struct activity_difference *until_breach, *until_end;
-	size_t breach_count, end_count;
-} differences;
-
-size_t __real_activity_differences(const struct activity *a, const struct activity_reading *before,
-				   const struct activity_reading *after, struct activity_difference *list, size_t max);
-size_t __wrap_activity_differences(const struct activity *a, const struct activity_reading *before,
-				   const struct activity_reading *after, struct activity_difference *list, size_t max);
-size_t __wrap_activity_differences(const struct activity *a, const struct activity_reading *before,
-				   const struct activity_reading *after, struct activity_difference *list, size_t max)
-{
-	const bool breach = after == &at_breach;
-	const struct activity_difference *from = breach ? differences.until_breach : differences.until_end;
-	const size_t count = breach ? differences.breach_count : differences.end_count;
-
-	if (!from)
-		return __real_activity_differences(a, before, after, list, max);
-	assert_ptr_equal(a, &activity);
-	assert_ptr_equal(before, &at_start);
-	assert_true(breach || after == &at_end);
-	memcpy(list, from, (count < max ? count : max) * sizeof(*list));
-	return count;
-}
-
-static const struct activity_difference few[] = {
+static const struct result_difference few[] = {
 	{ "Measuring thread", "involuntary switches", "", ACTIVITY_COUNTED, .delta = 3 },
 	{ "Measuring thread", "waited for the CPU", "ns", ACTIVITY_COUNTED, .delta = 18446744073709551615U },
 	{ "CPU 1", "frequency", "kHz", ACTIVITY_CHANGED, .from = 3000000, .to = 800000 },
@@ -91,25 +62,18 @@ static const struct activity_difference few[] = {
 	{ "veth0", "tx_lost", "", ACTIVITY_GONE, .from = 5 },
 };
 
-static const struct activity_difference one[] = { { "Whole run", "packets", "", ACTIVITY_COUNTED, .delta = 1 } };
+static const struct result_difference one[] = { { "Whole run", "packets", "", ACTIVITY_COUNTED, .delta = 1 } };
 
-static void active(void)
+static struct result_differences some(const struct result_difference *list, size_t count)
 {
-	memset(&activity, 0, sizeof(activity));
-	differences.until_breach = few;
-	differences.breach_count = COUNT_OF(few);
-	differences.until_end = one;
-	differences.end_count = 1;
-	report.activity = &activity;
-	report.activity_start = &at_start;
-	report.activity_breach = &at_breach;
-	report.activity_end = &at_end;
+	return (struct result_differences){ .known = true, .count = count, .list = (struct result_difference *)list };
 }
 
-static int tear_down_activity(void **state)
+static struct result_activity *active(void)
 {
-	memset(&differences, 0, sizeof(differences));
-	return tear_down(state);
+	result.activity = (struct result_activity){ .is_read = true, .run = some(one, 1),
+						    .until_breach = some(few, COUNT_OF(few)) };
+	return &result.activity;
 }
 
 static void differences_of_each_kind(void **state)
@@ -121,24 +85,24 @@ static void differences_of_each_kind(void **state)
 
 static void until_the_breach_and_during_the_run(void **state)
 {
+	struct result_activity *a = active();
+
 	(void)state;
-	active();
 	/* It went on after the first breach. */
 	options.keep_going = true;
-	at_start.mark = 3;
-	at_breach.mark = 70;
-	at_end.mark = 18446744073709551615U;
+	a->until_breach.mark[1] = 70;
 	show_report();
 	show_report();
-	report.activity_before_worst = &at_start;
-	report.activity_worst = &at_end;
+	a->before_worst = some(one, 1);
+	a->before_worst.mark[0] = 3;
+	a->before_worst.mark[1] = 18446744073709551615U;
 	show_report();
-	differences.end_count = 0;
+	a->before_worst.count = a->run.count = 0;
 	show_report();
-	differences.end_count = 1;
-	report.activity_before_worst = report.activity_worst = NULL;
+	a->run.count = 1;
+	a->before_worst.known = false;
 	/* There was none: only for who wants to know. */
-	report.activity_breach = NULL;
+	a->until_breach.known = false;
 	options.keep_going = false;
 	show_report();
 	options.verbose = true;
@@ -148,59 +112,54 @@ static void until_the_breach_and_during_the_run(void **state)
 /* The run ended before, or it was not asked for. */
 static void no_reading_no_difference(void **state)
 {
+	struct result_activity *a = active();
+
 	(void)state;
-	active();
-	report.activity_end = NULL;
+	a->run.known = false;
 	show_report();
-	report.activity_end = &at_end;
-	report.activity_start = NULL;
+	a->until_breach.known = false;
 	show_report();
-	report.activity = NULL;
-	report.activity_start = &at_start;
+	*a = (struct result_activity){ 0 };
 	show_report();
 }
 
 static void more_differences_than_the_list_holds(void **state)
 {
-	static struct activity_difference many[201];
-	static char name[201][16];
+	static struct result_difference many[201];
+	struct result_activity *a = active();
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(many); i++) {
-		snprintf(name[i], sizeof(name[i]), "number %zu", i);
-		many[i] = (struct activity_difference){ "Many", name[i], "", ACTIVITY_COUNTED, .delta = 1000 + i };
+		many[i] = (struct result_difference){ "Many", "", "", ACTIVITY_COUNTED, .delta = 1000 + i };
+		snprintf(many[i].name, sizeof(many[i].name), "number %zu", i);
 	}
-	active();
-	differences.until_breach = many;
-	differences.breach_count = 200;
+	a->until_breach = some(many, 200);
 	show_report();
-	differences.breach_count = 201;
+	a->until_breach.count = 201;
 	show_report();
 }
 
 static void what_cannot_be_reported_of_the_machine(void **state)
 {
+	struct result_activity *a = active();
+
 	(void)state;
-	active();
-	differences.until_breach = one;
-	differences.breach_count = 1;
-	activity.unreadables = 2;
-	strcpy(activity.unreadable[0], "SMI count (/dev/cpu/1/msr: No such file or directory)");
-	strcpy(activity.unreadable[1], "frequency (no cpufreq)");
-	strcpy(activity.unreadable[2], "left over");
+	a->until_breach = some(one, 1);
+	a->unreadables = 2;
+	strcpy(a->unreadable[0], "SMI count (/dev/cpu/1/msr: No such file or directory)");
+	strcpy(a->unreadable[1], "frequency (no cpufreq)");
+	strcpy(a->unreadable[2], "left over");
 	show_report();
 	options.verbose = true;
 	show_report();
 	options.verbose = false;
-	activity.counters_left_out = 5;
+	a->counters_left_out = 5;
 	show_report();
-	activity.unreadables_left_out = 2;
+	a->unreadables_left_out = 2;
 	show_report();
-	activity.counters_left_out = 0;
+	a->counters_left_out = 0;
 	show_report();
 }
-
-#define ACTIVITY_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down_activity)
 
 int main(void)
 {
@@ -209,11 +168,11 @@ int main(void)
 		TEST(counters_without_a_spike),
 		TEST(counters_of_a_spike),
 		TEST(what_the_counters_are_not),
-		ACTIVITY_TEST(differences_of_each_kind),
-		ACTIVITY_TEST(until_the_breach_and_during_the_run),
-		ACTIVITY_TEST(no_reading_no_difference),
-		ACTIVITY_TEST(more_differences_than_the_list_holds),
-		ACTIVITY_TEST(what_cannot_be_reported_of_the_machine),
+		TEST(differences_of_each_kind),
+		TEST(until_the_breach_and_during_the_run),
+		TEST(no_reading_no_difference),
+		TEST(more_differences_than_the_list_holds),
+		TEST(what_cannot_be_reported_of_the_machine),
 	};
 
 	return golden_run(tests);

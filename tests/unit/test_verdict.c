@@ -1,10 +1,9 @@
-/* build: wraps=activity_differences,getrusage,sched_getcpu sources=histogram.c,report/text/label.c,report/verdict/steadiness.c,report/verdict/verdict_activity.c,report/verdict/verdict_finding.c,report/verdict/verdict_outage.c,report/verdict/verdict_remote.c,result/take_clocks.c,host/counters/activity*.c,host/clock/clock*.c,host/nic/nic*.c,@result libs=-lm */
+/* build: wraps=getrusage,sched_getcpu sources=histogram.c,report/text/label.c,report/verdict/steadiness.c,report/verdict/verdict_activity.c,report/verdict/verdict_finding.c,report/verdict/verdict_outage.c,report/verdict/verdict_remote.c,result/take_clocks.c,host/counters/activity*.c,host/clock/clock*.c,host/nic/nic*.c,@result libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The verdict: each reason alone, at its limit and one above it, all together, and conditions that are not a reason. */
 #include "report/verdict/verdict.c"
 
 #include "golden.h"
-#include "host/counters/activity.h"
 #include "host/clock/clock_peer.h"
 #include "result/take_clocks.h"
 #include "util.h"
@@ -23,32 +22,20 @@ static struct histogram histogram, stage;
 static struct clock_watch clocks;
 static struct clock_peer peer;
 static bool is_watched, is_compared;
-static struct activity activity;
-static struct activity_reading reading;
 static struct verdict_facts facts;
 static struct verdict verdict;
 
 /* Readings of activity.c. */
-static struct activity_difference reported[4];
-static size_t reported_count;
-
-size_t __wrap_activity_differences(const struct activity *a, const struct activity_reading *before,
-				   const struct activity_reading *after, struct activity_difference *list, size_t max);
-size_t __wrap_activity_differences(const struct activity *a, const struct activity_reading *before,
-				   const struct activity_reading *after, struct activity_difference *list, size_t max)
-{
-	assert_ptr_equal(a, &activity);
-	assert_ptr_equal(before, &reading);
-	assert_ptr_equal(after, &reading);
-	assert_true(max >= reported_count);
-	memcpy(list, reported, sizeof(reported));
-	return reported_count;
-}
+static struct result_difference reported[4];
 
 static void print(const char *group, const char *name, const char *unit, enum activity_change change, uint64_t delta,
 		  uint64_t from, uint64_t to)
 {
-	reported[reported_count++] = (struct activity_difference){ group, name, unit, change, delta, from, to };
+	struct result_difference *d = &reported[result.activity.run.count++];
+
+	*d = (struct result_difference){ .unit = unit, .change = change, .delta = delta, .from = from, .to = to };
+	strcpy(d->group, group);
+	strcpy(d->name, name);
 }
 
 static void print_counted(const char *group, const char *name, uint64_t delta)
@@ -88,7 +75,6 @@ static int set_up(void **state)
 	result.dropped = 0;
 	/* As if the link was up all the time. */
 	result.nic.before = result.nic.after = (struct link_state){ .up = true, .downs_known = true, .stamper = 2 };
-	reported_count = 0;
 	clocks.readings = 100;
 	options.stamp = SOURCE_HARDWARE;
 	counter_add(&result.account.sent, 1000);
@@ -98,11 +84,10 @@ static int set_up(void **state)
 	result.started = true;
 	result.began_ns = 7 * NS_PER_S;
 	result.ended_ns = 17 * NS_PER_S;
-	activity.cpu = 3;
-	activity.unreadables = 0;
+	result.activity = (struct result_activity){ .is_read = true, .cpu = 3,
+						    .run = { .known = true, .list = reported } };
 	facts = (struct verdict_facts){
 		.options = &options, .result = &result, .histogram = &histogram,
-		.activity = &activity, .activity_start = &reading, .activity_end = &reading,
 		.thread = { { .known = true, .minor_faults = 50, .major_faults = 2, .switches = 9,
 			      .at_ns = 6 * NS_PER_S, .cpu = 3 },
 			    { .known = true, .minor_faults = 50, .major_faults = 2, .switches = 30,
@@ -552,7 +537,7 @@ static void moved_by_its_cpu(void **state)
 	(void)state;
 	facts.thread[1].cpu = 5;
 	assert_doubtful();
-	facts.activity = NULL;
+	result.activity = (struct result_activity){ 0 };
 	assert_doubtful();
 	facts.thread[1].cpu = -1;
 	assert_trusted();
@@ -596,7 +581,7 @@ static void stood(void **state)
 	judge();
 	assert_int_equal(verdict.reasons, 2);
 	result.stalls.longest_ns = 0;
-	facts.activity = NULL; /* not known: all of it */
+	result.activity = (struct result_activity){ 0 }; /* not known: all of it */
 	result.stalls.total_ns = 20 * NS_PER_S;
 	assert_doubtful();
 }
@@ -616,19 +601,19 @@ static void stolen(void **state)
 	assert_trusted();
 	reported[0].delta = 110;
 	assert_doubtful();
-	activity.cpu = -1;
+	result.activity.cpu = -1;
 	assert_trusted();
-	activity.cpu = 3;
+	result.activity.cpu = 3;
 }
 
 static void disruption(void **state)
 {
 	(void)state;
-	activity.sees_disruptions = true;
+	result.activity.sees_disruptions = true;
 	assert_trusted();
 	print("virtual machine", "disruption marker", "", ACTIVITY_CHANGED, 0, 7, 9);
 	assert_doubtful();
-	activity.sees_disruptions = false;
+	result.activity.sees_disruptions = false;
 }
 
 static void frequency(void **state)
@@ -677,7 +662,7 @@ static void machine_unread(void **state)
 {
 	(void)state;
 	print_counted("interface eth0", "receive errors", 1);
-	facts.activity_end = NULL;
+	result.activity.run = (struct result_differences){ 0 };
 	assert_trusted();
 	unjudged();
 }
@@ -693,22 +678,22 @@ static void parts_unread(void **state)
 		"stolen by the hypervisor (not in /stat)", "disruptions of the virtual machine (/dev/vmclock0: no)",
 	};
 	for (unsigned i = 0; i < COUNT_OF(texts); i++)
-		strcpy(activity.unreadable[activity.unreadables++], texts[i]);
+		strcpy(result.activity.unreadable[result.activity.unreadables++], texts[i]);
 	assert_trusted();
 	unjudged();
 	/* The driver counts them in one of two places. */
-	activity.unreadable[0][0] = 'x';
+	result.activity.unreadable[0][0] = 'x';
 	unjudged();
 	/* Observed faults are reported all the same. */
 	facts.thread[1].cpu = 0;
 	assert_doubtful();
-	activity.unreadables = 0;
+	result.activity.unreadables = 0;
 }
 
 static void thread_not_pinned(void **state)
 {
 	(void)state;
-	activity.cpu = -1;
+	result.activity.cpu = -1;
 	assert_trusted();
 	unjudged();
 }
