@@ -3,7 +3,6 @@
 #include "report/text/clocks.h"
 
 #include "host/clock/clock.h"
-#include "host/clock/clock_peer.h"
 #include "options.h"
 #include "report/text/clocks_remote.h"
 #include "report/text/label.h"

@@ -2,7 +2,6 @@
 /* Order of the sections of the complete report, and the condition of each section. */
 #include "report/text/report.h"
 
-#include "host/clock/clock.h"
 #include "options.h"
 #include "report/text/account.h"
 #include "report/text/breach.h"

@@ -8,7 +8,6 @@
 
 #include "histogram.h"
 #include "host/clock/clock.h"
-#include "host/nic/nic.h"
 #include "host/nic/nic_names.h"
 #include "host/nic/nic_stamp.h"
 #include "options.h"

@@ -5,7 +5,7 @@
 
 #include "report/verdict/verdict_finding.h"
 
-/* CANNOT_TELL: the counters were not read. One thread at a time. */
+/* CANNOT_TELL: the counters were not read. */
 
 /* Timestamps that the driver counts as lost. */
 enum verdict_outcome verdict_look_lost_stamps(const struct verdict_facts *f, struct verdict_finding *found);
