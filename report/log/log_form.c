@@ -36,7 +36,7 @@ static bool is_column(const struct options *o, int64_t remote, int i)
 	bool transmit = *t->direction == 't';
 
 	if (t->kernel)
-		return o->log_full && options_kernel_times(o);
+		return o->log_full && options_kernel_times(o) && (!time_is_remote(i) || remote == SOURCE_HARDWARE);
 	if (time_is_remote(i))
 		return o->log_full && !label_reported_twice(o->role, remote, i);
 	if (t->wire)

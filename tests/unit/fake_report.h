@@ -294,6 +294,8 @@ static inline void forget_samples(struct histogram *h, int64_t value_ns, unsigne
 static const int64_t joined_ns[STAGES] = {
 	[STAGE_APP_TO_WIRE] = 3000, [STAGE_WIRE_TO_APP] = 2000, [STAGE_RESPONSE] = 10000, [STAGE_NETWORK] = 5000,
 	[STAGE_REMOTE_WIRE_TO_APP] = 2100, [STAGE_REMOTE_APP] = 900, [STAGE_REMOTE_APP_TO_WIRE] = 7000,
+	[STAGE_WIRE_TO_KERNEL] = 1400, [STAGE_KERNEL_TO_APP] = 600, [STAGE_REMOTE_WIRE_TO_KERNEL] = 1500,
+	[STAGE_REMOTE_KERNEL_TO_APP] = 600,
 };
 
 /* An emitter that heard of the other host, whose stamps are `there`. split: with all times of user space. */
@@ -321,6 +323,14 @@ static inline void joined_run(enum source local, enum source remote, bool split)
 		histogram_add(&histogram, 15000, n);
 	counter_add(&result.account.follow_up[FOLLOW_UP_THERE], USUAL);
 	result.software_remote = (struct software_remote){ .reported = split, .t2_known = split };
+}
+
+/* Adds the receive times of both kernels, so long after those of the NICs. */
+static inline void received_by_kernels(struct sample *s, int64_t here_ns, int64_t remote_ns)
+{
+	s->source[KERNEL_RECEIVE] = s->source[REMOTE_KERNEL_RECEIVE] = SOURCE_KERNEL;
+	s->time_ns[KERNEL_RECEIVE] = s->time_ns[EMIT_T4_WIRE] + here_ns;
+	s->time_ns[REMOTE_KERNEL_RECEIVE] = s->time_ns[REMOTE + REFLECT_T2_WIRE] + remote_ns;
 }
 
 /* The clocks of the two hosts have nothing to do with each other. */

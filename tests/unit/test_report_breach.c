@@ -304,6 +304,30 @@ static void a_breach_shows_all_eight_times(void **state)
 	breached(&s);
 }
 
+/* A late receive stage is divided at the kernel's time: the half with most of the excess is blamed. */
+static void the_halves_of_a_receive_stage(void **state)
+{
+	static const int64_t at_kernel_ns[] = { 511000, 1500, 256000 };
+	struct sample s;
+
+	(void)state;
+	options.stages = STAGES_KERNEL;
+	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
+	for (size_t i = 0; i < COUNT_OF(at_kernel_ns); i++) {
+		s = joined_sample(7, 5400, 512000, 900, 7000);
+		received_by_kernels(&s, 1400, at_kernel_ns[i]);
+		s.remote_poll_gap_ns = i == 1 ? 510000 : 100;
+		breached(&s);
+	}
+	/* Another stage is to blame. */
+	s = joined_sample(7, 512000, 2100, 900, 7000);
+	received_by_kernels(&s, 1400, 1500);
+	breached(&s);
+	/* The kernel had no time of it. */
+	s = joined_sample(7, 5400, 512000, 900, 7000);
+	breached(&s);
+}
+
 /* The stamps of each host are named by their source. */
 static void two_hosts_with_different_stamps(void **state)
 {
@@ -632,6 +656,7 @@ int main(void)
 		TEST(breaches_of_which_it_is_not_known),
 		TEST(no_breakdown_without_stages),
 		TEST(a_breach_shows_all_eight_times),
+		TEST(the_halves_of_a_receive_stage),
 		TEST(two_hosts_with_different_stamps),
 		TEST(each_part_of_both_hosts_in_turn),
 		TEST(a_response_that_is_not_reported_apart),

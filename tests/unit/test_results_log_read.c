@@ -18,10 +18,8 @@ static struct sample some_sample(uint32_t seq)
 	uint8_t from, to;
 
 	for (int i = 0; i < ALL_TIMES; i++) {
-		const bool wire = label_time(options.role, i)->wire;
-
 		s.time_ns[i] = (int64_t)util_below(2000000000000000000ULL) + 1;
-		s.source[i] = (uint8_t)(wire ? i < REMOTE ? options.stamp : remote : SOURCE_USER);
+		s.source[i] = (uint8_t)label_source_of(label_time(options.role, i), time_is_remote(i) ? remote : options.stamp);
 	}
 	stages_latency_times(options.role, options_on_wire(&options), &from, &to);
 	s.latency_ns = (int64_t)util_below(1ULL << util_below(40));
@@ -96,6 +94,7 @@ static void assert_options(const struct log_read *l)
 	assert_int_equal(o.stamp, options.stamp);
 	assert_int_equal(options_on_wire(&o), options_on_wire(&options));
 	assert_int_equal(o.plain, options.role == ROLE_EMIT && !options.log_full);
+	assert_int_equal(o.log_full && options_kernel_times(&o), options.log_full && options_kernel_times(&options));
 	if (options.log_full)
 		assert_int_equal(l->names.remote, remote);
 }
@@ -128,11 +127,12 @@ static void what_was_written_is_read(void **state)
 	for (int format = 0; format < LOG_FORMATS; format++)
 		for (int stamp = SOURCE_USER; stamp <= SOURCE_HARDWARE; stamp++)
 			for (remote = SOURCE_USER; remote < SOURCES; remote++)
-				for (int kind = 0; kind < 8; kind++) {
+				for (int kind = 0; kind < 16; kind++) {
 					const bool emits = kind & 1;
 
 					options = (struct options){ .role = emits ? ROLE_EMIT : ROLE_REFLECT,
 								    .stamp = stamp, .sw_timestamps = kind & 2,
+								    .stages = kind & 8 ? STAGES_KERNEL : STAGES_NIC,
 								    .log_full = emits && kind & 4,
 								    .no_tx_stamps = !emits && kind & 4 };
 					read_back((enum log_format)format);

@@ -258,6 +258,53 @@ static void the_tos_is_asked_for_once(void **state)
 	assert_true(c.tos_wanted);
 }
 
+#define KERNEL_FLAGS (SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE)
+
+/* An emitter and a reflector with -s ask at once; other reflectors when a request does. */
+static void the_kernels_time_is_asked_for(void **state)
+{
+	const int nic = SOF_TIMESTAMPING_RAW_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE | SOF_TIMESTAMPING_TX_HARDWARE |
+			SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY;
+
+	(void)state;
+	for (int detail = STAGES_NIC; detail <= STAGES_KERNEL; detail++) {
+		prepare(ROLE_EMIT, SOURCE_HARDWARE);
+		o.stages = detail;
+		o.sw_timestamps = true;
+		assert_int_equal(open_it(true), 0);
+		assert_int_equal(fake.flags, detail == STAGES_KERNEL ? nic | KERNEL_FLAGS : nic);
+		assert_int_equal(c.kernel_times, detail == STAGES_KERNEL);
+		socket_close(&c);
+	}
+	prepare(ROLE_REFLECT, SOURCE_HARDWARE);
+	o.stages = STAGES_KERNEL;
+	assert_int_equal(open_it(true), 0);
+	assert_int_equal(fake.flags, nic);
+	assert_false(c.kernel_times);
+	fake.on = true;
+	assert_int_equal(socket_want_kernel_times(&c), 0);
+	fake.on = false;
+	assert_int_equal(fake.flags, nic | KERNEL_FLAGS);
+	assert_true(c.kernel_times);
+	/* Refused: the timestamps of the NIC stay. */
+	fake.refuse_level = SOL_SOCKET;
+	fake.refuse_name = SO_TIMESTAMPING;
+	fake.refuse_error = EINVAL;
+	fake.on = true;
+	assert_int_equal(socket_want_kernel_times(&c), -EINVAL);
+	fake.on = false;
+	assert_false(c.kernel_times);
+	socket_close(&c);
+	/* With timestamps of the kernel it is that. */
+	prepare(ROLE_EMIT, SOURCE_KERNEL);
+	o.stages = STAGES_KERNEL;
+	o.sw_timestamps = true;
+	assert_int_equal(open_it(true), 0);
+	assert_false(c.kernel_times);
+	assert_int_equal(socket_want_kernel_times(&c), -EOPNOTSUPP);
+	socket_close(&c);
+}
+
 /* On the loopback, which has both. */
 static void what_is_set_of_ipv6(void **state)
 {
@@ -898,7 +945,7 @@ int main(void)
 		TEST(own_drops_are_counted), TEST(own_drops_by_a_counter_that_wraps), TEST(a_port_that_is_taken),
 		TEST(an_interface_that_is_not_there), TEST(ids_count_from_zero), TEST(the_reply_has_the_right_ttl),
 		TEST(closing_twice), TEST(what_the_header_carries), TEST(what_does_not_fit_the_interface),
-		TEST(the_tos_is_asked_for_once), TEST(the_priority_is_not_that_of_the_tos), TEST(a_size_at_the_limit),
+		TEST(the_tos_is_asked_for_once), TEST(the_kernels_time_is_asked_for), TEST(the_priority_is_not_that_of_the_tos), TEST(a_size_at_the_limit),
 		TEST(the_tos_comes_and_goes), TEST(what_is_set_of_ipv6),
 	};
 

@@ -290,12 +290,15 @@ static void put_info(struct fake_message *m, uint32_t to, size_t length)
 	fake_control(m, SOL_IP, IP_PKTINFO, &info, sizeof(info), length);
 }
 
+static bool wants_kernel_times;
+
 static struct arrival receive_one(const struct fake_message *m, enum source wire)
 {
 	struct arrival a;
 
 	memset(&a, 0xa5, sizeof(a)); /* nothing of an earlier datagram may stay */
 	begin(wire);
+	c.kernel_times = wants_kernel_times;
 	fake_put(&fake.receive_queue, m);
 	assert_int_equal(stamp_receive(&c, &a), 1);
 	assert_true(fake.last_receive_flags & MSG_DONTWAIT);
@@ -358,6 +361,32 @@ static void the_stamp_is_of_the_kind_asked_for(void **state)
 		if (a.source)
 			assert_int_equal(a.time_ns, time_of(SOURCE_KERNEL));
 	}
+}
+
+/* Beside the timestamp of the NIC, whether that is there or not. */
+static void the_kernels_time_only_if_asked_for(void **state)
+{
+	struct fake_message m = datagram(44);
+	struct arrival a;
+
+	(void)state;
+	put_stamps(&m, SOFTWARE_NS, HARDWARE_NS);
+	a = receive_one(&m, SOURCE_HARDWARE);
+	assert_int_equal(a.kernel_ns, 0);
+	for (int hardware = 0; hardware < 2; hardware++) {
+		m = datagram(44);
+		put_stamps(&m, SOFTWARE_NS, hardware ? HARDWARE_NS : 0);
+		wants_kernel_times = true;
+		a = receive_one(&m, SOURCE_HARDWARE);
+		assert_int_equal(a.kernel_ns, time_of(SOURCE_KERNEL));
+		assert_int_equal(a.source, hardware ? SOURCE_HARDWARE : SOURCE_NONE);
+	}
+	/* Missing, and not that of the packet before. */
+	m = datagram(44);
+	put_stamps(&m, 0, HARDWARE_NS);
+	a = receive_one(&m, SOURCE_HARDWARE);
+	assert_int_equal(a.kernel_ns, 0);
+	wants_kernel_times = false;
 }
 
 /* Level, type and length of each message that a datagram can carry. */
@@ -811,7 +840,7 @@ int main(void)
 		TEST(an_entry_with_an_id), TEST(an_id_is_asked_for), TEST(a_stamp_is_asked_for),
 		TEST(each_check_of_a_transmit_stamp), TEST(truncated_control_data_of_a_stamp), TEST(the_error_queue),
 		TEST(the_control_buffer_is_large_enough), TEST(nonsense_control_data), TEST(a_good_datagram),
-		TEST(the_stamp_is_of_the_kind_asked_for), TEST(each_check_of_an_arrival), TEST(where_it_was_sent_to),
+		TEST(the_stamp_is_of_the_kind_asked_for), TEST(the_kernels_time_only_if_asked_for), TEST(each_check_of_an_arrival), TEST(where_it_was_sent_to),
 		TEST(a_datagram_of_ipv6), TEST(what_strays_of_ipv6), TEST(truncation), TEST(sizes),
 		TEST(errors_of_receive), TEST(a_connected_socket), TEST(errors_of_send),
 		TEST(what_is_sent), TEST(waiting), TEST(the_tos_of_ipv6), TEST(the_dscp_of_an_answer),

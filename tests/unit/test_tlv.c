@@ -80,6 +80,7 @@ static const struct plan_row plan_rows[] = {
 	{ { .stages = true }, ASK_STAGES, 28 },
 	{ { .software = true }, ASK_SOFTWARE, 24 },
 	{ { .software = true, .t2_user = true }, ASK_T2_USER ASK_RECEIPT, 36 },
+	{ { .software = true, .t2_user = true, .t2_kernel = true }, ASK_T2_USER ASK_RECEIPT_KERNEL, 44 },
 	{ { .t2_user = true }, "", 0 },
 	{ { .class_of_service = true, .dscp = 46 }, ASK_CLASS_46, 8 },
 	{ { .dscp = 46 }, "", 0 },

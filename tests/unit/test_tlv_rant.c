@@ -59,6 +59,13 @@ static void no_gap(struct answer *a)
 	a->poll_gap_ns = 0;
 }
 
+static void kernel_time(struct answer *a)
+{
+	a->t2_kernel_known = true;
+	a->t2_kernel_ns = VECTOR_T1_NS;
+}
+
+#define ANSWERED_RECEIPT_KERNEL "00f20010 52414e54 0004a90b e8fe6f80 1f9add37"
 #define ANSWERED_RECEIPT "00f20008 52414e54 0004a90b"
 #define ASK_RECEIPT_UNKNOWN "00f20008 52414e54 00000000"
 #define ENTRY_7 "00000007 01000000 e8fe6f801f9add37"
@@ -140,6 +147,12 @@ static const struct tlv_row rows[] = {
 	{ .name = "receipt, not known", .request = ASK_RECEIPT, .reply = ASK_RECEIPT_UNKNOWN, .adjust = no_gap },
 	{ .name = "receipt, with fields of a later version", .request = "80f2000c 52414e54 00000000 a1a2a3a4",
 	  .reply = "00f2000c 52414e54 0004a90b 00000000" },
+	{ .name = "receipt with the kernel's time", .request = ASK_RECEIPT_KERNEL, .reply = ANSWERED_RECEIPT_KERNEL,
+	  .adjust = kernel_time },
+	{ .name = "receipt without the kernel's time", .request = ASK_RECEIPT_KERNEL,
+	  .reply = "00f20010 52414e54 0004a90b 00000000 00000000" },
+	{ .name = "receipt with the kernel's time and no room for it", .request = ASK_RECEIPT, .reply = ANSWERED_RECEIPT,
+	  .adjust = kernel_time },
 	{ .name = "receipt, 1 too short", .request = "80f20007 52414e54 000000", .reply = "40f20007 52414e54 000000",
 	  .malformed = true },
 	{ .name = "receipt, too long", .request = "80f20044 52414e54" ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0,
@@ -212,6 +225,14 @@ static void our_receipt_is_read(void **state)
 	assert_int_equal(r.poll_gap_ns, 305419);
 	r = read_with("00f2000c 52414e54 ffffffff 12345678");
 	assert_int_equal(r.poll_gap_ns, UINT32_MAX);
+	assert_false(r.t2_kernel_known);
+	r = read_with(ANSWERED_RECEIPT_KERNEL);
+	assert_true(r.t2_kernel_known);
+	assert_int_equal(r.t2_kernel_ns, VECTOR_T1_NS);
+	r = read_with("00f20010 52414e54 0004a90b 00000000 00000000");
+	assert_false(r.t2_kernel_known);
+	r = read_with("80f20010 52414e54 0004a90b e8fe6f80 1f9add37");
+	assert_false(r.t2_kernel_known);
 	/* Returned by a peer that does not know it, of another experiment, malformed. */
 	r = read_with("80f20008 52414e54 0004a90b");
 	assert_int_equal(r.poll_gap_ns, 0);
