@@ -46,6 +46,7 @@ local f = {
 	follow_seq = ProtoField.uint32("rant.followup.seq", "Sequence Number of the earlier reply"),
 	follow_time = ProtoField.absolute_time("rant.followup.timestamp", "Transmit timestamp (T3) of that reply", base.UTC),
 	follow_method = ProtoField.uint8("rant.followup.method", "Timestamping Method", base.DEC, METHODS),
+	t2_kernel = ProtoField.absolute_time("rant.own.t2_kernel", "Receive time of the reflector's kernel", base.UTC),
 	poll_gap = ProtoField.uint32("rant.own.poll_gap", "Poll gap at the receipt (ns)"),
 	received = ProtoField.uint32("rant.direct.received", "Packets received in the session"),
 	sent = ProtoField.uint32("rant.direct.sent", "Replies sent in the session"),
@@ -163,11 +164,12 @@ local readers = {
 			end
 		end
 	end,
-	[242] = function(tree, value)
+	[242] = function(tree, value, is_ptp)
 		if not is_own(value) then return end
 		if value:len() < 8 or value:len() > 64 then return false end
 		tree:add(f.magic, value(0, 4))
 		tree:add(f.poll_gap, value(4, 4))
+		if value:len() >= 16 then tree:add(f.t2_kernel, value(8, 8), time_of(value(8, 8), is_ptp)) end
 	end,
 }
 
