@@ -121,6 +121,14 @@ static const char *why_not_there(const struct stage *stage, const struct sample 
 	return "the reflector did not report when its program had the packet";
 }
 
+/* The kernel had no time of the packet, although the program's time of it is known. */
+static bool is_without_kernel(const struct sample *s, bool remote, enum role role)
+{
+	const int user = remote ? REMOTE + REFLECT_T2_USER : role == ROLE_EMIT ? EMIT_T4_USER : REFLECT_T2_USER;
+
+	return s->source[user] && !s->source[remote ? REMOTE_KERNEL_RECEIVE : KERNEL_RECEIVE];
+}
+
 /* Collects the stages whose value, or whose excess over the median, is not known. */
 static void find_gaps(const struct report *r, const struct part *parts, int n, const struct sample *s, struct gaps *g)
 {
@@ -140,7 +148,7 @@ static void find_gaps(const struct report *r, const struct part *parts, int n, c
 			continue;
 		if (p->known)
 			why = "there is no median to compare with";
-		else if (p->stage.kernel && !s->source[time_is_remote(p->stage.from) ? REMOTE_KERNEL_RECEIVE : KERNEL_RECEIVE])
+		else if (p->stage.kernel && is_without_kernel(s, time_is_remote(p->stage.from), r->options->role))
 			why = "the kernel had no receive time of this packet";
 		else if (!p->stage.peer || r->options->role == ROLE_REFLECT)
 			why_not_here(text, sizeof(text), r);

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lab: slow
 #
-# A receive stage is divided by what the thread did: where the NIC hands a packet over late, the thread polled meanwhile;
-# where the thread had no CPU, the packet waited for it. 50 of each at either host, on the simulated NIC.
+# A receive stage is divided by what the thread did and by the kernel's time: where the NIC hands a packet over late, the
+# thread polled meanwhile and the kernel had the packet late; where the thread had no CPU, the packet waited for it in the
+# socket. 50 of each at either host, on the simulated NIC.
 set -uo pipefail
 
 if [ -z "${SIMNIC:-}" ]; then
@@ -22,16 +23,22 @@ start_pair() {
 }
 
 # counted CONDITION: numbers of records with it whose stage of more than half of late_ms, here and at the other host, was the
-# packet's and the thread's. Columns: T4_HW 4, T4_SW 5, T2_HW 7, T2_SW 8, POLL_GAP 13, REMOTE_POLL_GAP 14.
+# packet's and the thread's, by the poll gap; then the same by the kernel's time, NIC-to-kernel and Kernel-to-app. Columns: T4_HW 4,
+# T4_SW 5, T2_HW 7, T2_SW 8, POLL_GAP 13, REMOTE_POLL_GAP 14, T4_KERNEL 15, T2_KERNEL 16.
 counted() {
 	awk -F, -v least="$((late_ms * 500000))" '
-		function add(host, stage, gap) {
+		function add(host, stage, gap, to_kernel) {
 			if (stage < least) return
 			n[host "late"] += gap < 0.5 * stage
 			n[host "wait"] += gap >= 0.5 * stage
+			n[host "kernel"] += to_kernel >= 0.5 * stage
+			n[host "app"] += to_kernel < 0.5 * stage
 		}
-		!/^#/ && NR > 1 && '"$1"' { add("here", $5 - $4, $13); add("there", $8 - $7, $14) }
-		END { print n["herelate"] + 0, n["herewait"] + 0, n["therelate"] + 0, n["therewait"] + 0 }' "$work/e.log"
+		!/^#/ && NR > 1 && '"$1"' { add("here", $5 - $4, $13, $15 - $4); add("there", $8 - $7, $14, $16 - $7) }
+		END {
+			print n["herelate"] + 0, n["herewait"] + 0, n["therelate"] + 0, n["therewait"] + 0,
+				n["herekernel"] + 0, n["hereapp"] + 0, n["therekernel"] + 0, n["thereapp"] + 0
+		}' "$work/e.log"
 }
 
 packets_are_late() {
@@ -51,7 +58,8 @@ packets_are_late() {
 	expect "${n[1]}" -eq 0 'late replies that are called the thread'
 	expect "${n[2]}" -eq "$planted" 'late probes, of those that were planted'
 	expect "${n[3]}" -eq 0 'late probes that are called the thread'
-	expect_line e.out '^  Blame: Remote NIC-to-app [0-9.]+ us, typical [0-9.]+ us, [0-9]+ % of the excess: the packet was late, the thread polled$'
+	expect "${n[4]} ${n[5]} ${n[6]} ${n[7]}" = "$planted 0 $planted 0" 'late before the kernel and after it, here and at the other host'
+	expect_line e.out '^  Blame: Remote NIC-to-kernel [0-9.]+ us, typical [0-9.]+ us, [0-9]+ % of the excess: the interrupt or the softirq was late$'
 	verdict
 }
 
@@ -77,8 +85,9 @@ thread_waits() {
 	read -ra n < <(counted 1)
 	expect "${n[$3]}" -ge "$planted" 'packets that waited for the thread'
 	expect "${n[$3 - 1]}" -eq 0 'packets that waited for the thread and are called late'
+	expect "${n[$3 + 4]}" -ge "$planted" 'packets that waited after the kernel had them'
 	if [ "$1" = reflector ]; then
-		expect_line e.out '^  Blame: Remote NIC-to-app [0-9.]+ us, typical [0-9.]+ us, [0-9]+ % of the excess: the thread was not polling$'
+		expect_line e.out '^  Blame: Remote kernel-to-app [0-9.]+ us, typical [0-9.]+ us, [0-9]+ % of the excess: the thread was not polling$'
 	fi
 	verdict
 }

@@ -87,7 +87,7 @@ reflector_stage() {
 }
 
 set_spike 4 300 200000000
-reflector_stage 'between NIC and program' NIC-to-app ''
+reflector_stage 'between NIC and kernel' NIC-to-kernel ''
 set_spike 0 0 0
 reflector_stage 'in the program' 'App processing' app,300,200000
 set_spike 2 300 200000000
