@@ -421,7 +421,7 @@ static bool agrees_with_held(struct exchange *x, const struct flight *f)
 	/* It may be recorded already: confirmed by an exchange that began before a step which this flight met. */
 	if (!agrees_with_reply(x, f, &w->beside))
 		return false;
-	for (uint32_t key = w->beside_key, end = key + BESIDE_MOST; key != x->oldest_key && key != end; key++) {
+	for (uint32_t key = w->beside_key, end = key + BESIDE_MOST; key != x->oldest_key && (key != end || x->closing); key++) {
 		const struct flight *h = verb_flight_of(x, key);
 		const bool answered = h->fate == FATE_ANSWERED && h->kept;
 		const int64_t t4_ns = answered ? h->sample.time_ns[x->to] : INT64_MIN;
@@ -456,8 +456,8 @@ void join_validate(struct exchange *x, struct flight *f)
 
 void join_confirm_held(struct exchange *x, struct flight *f)
 {
-	if (x->peer)
-		confirm_held(x, f);
+	if (x->peer && confirm_held(x, f))
+		agrees_with_held(x, f);
 }
 
 static bool is_confirmed(const struct exchange *x, const struct flight *f)

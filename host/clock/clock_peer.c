@@ -91,6 +91,11 @@ static void learn_rate(struct clock_peer_belief *b, const struct clock_relation 
 		return;
 	b->fastest = rate + apart;
 	b->slowest = rate - apart;
+	/* An exchange that a step widens gives a wide range, which two clocks cannot have. */
+	if (rate < PEER_APART && b->fastest > PEER_APART)
+		b->fastest = PEER_APART;
+	if (rate > -PEER_APART && b->slowest < -PEER_APART)
+		b->slowest = -PEER_APART;
 }
 
 /* ---- Best relation of each second -------------------------------------------------------------------------------- */
