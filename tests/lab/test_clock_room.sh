@@ -3,7 +3,7 @@
 # lab: slow
 #
 # The clocks on real /dev/ptpN: those of igb, and those of the simulated NIC, whose drift and steps are set here and have to
-# come out within the bounds that are printed. Runs in the guest of lab.sh; needs build/test_clock, made outside:
+# come out within the bounds that are printed; other drifts and sizes are in tests/unit/test_clock_track.c. Runs in the guest of lab.sh; needs build/test_clock, made outside:
 # make build/test_clock && tests/lab/lab.sh clock_room
 set -uo pipefail
 
@@ -49,7 +49,7 @@ fi
 insmod "$SIMNIC"
 first=$(grep -l '^sim0' /sys/class/ptp/*/clock_name | sed 's|.*/ptp\([0-9]*\)/.*|\1|')
 
-for drift in 0 50000 -50000 500000 -500000; do
+for drift in 0 50000 -500000; do
 	begin "clock_room: simulated NIC, drift $drift ppb"
 	echo "$drift,0" >"$parameters/drift_ppb"
 	look drift "$first" 50
@@ -70,7 +70,7 @@ expect "$(grep -c ' step of ' "$work/dial.out")" -eq 0 'steps found'
 phc_ctl "/dev/ptp$first" freq 0 >/dev/null 2>&1
 verdict
 
-for size in 1000000 -1000000 2199023255552; do
+for size in -1000000 2199023255552; do
 	begin "clock_room: simulated NIC, a step of $size ns"
 	(
 		sleep 2

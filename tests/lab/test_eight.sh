@@ -48,10 +48,8 @@ A='phc_offset_ns=-1599999000000000000,2000000000123456789 wire_ns=100000 respons
 D='--overflow 20000'
 pair 'PHCs far apart that drift from each other by 50 ppm' "$A drift_ppb=0,50000" "$H" "$C 700 $D" "$ALL" \
 	'{int(l["RESPONSE"]) for l in T.values()} <= {10000499, 10000500, 10000501}'
-slow pair 'PHCs far apart' "$A" "$H" "$C 1500 $D" "$ALL" '{int(l["RESPONSE"]) for l in T.values()} == {10000000}'
-slow pair 'PHCs far apart that drift by -50 ppm' "$A drift_ppb=0,-50000" "$H" "$C 1500 $D" "$ALL" \
+slow pair 'PHCs far apart that drift in opposite directions' "$A drift_ppb=50000,-50000" "$H" "$C 700 $D" "$ALL" \
 	'{int(l["RESPONSE"]) for l in T.values()} <= {9999499, 9999500, 9999501}'
-slow pair 'PHCs far apart that drift in opposite directions' "$A drift_ppb=-50000,50000" "$H" "$C 1500 $D" "$ALL"
 
 # ---- One way -----------------------------------------------------------------------------------------------------------
 
@@ -126,8 +124,6 @@ pair 'the stages of both hosts add up to the round trip' "$L" "$H -s" "$LC 1000"
 slow pair 'the stages of both hosts, with faults' \
 	"$L drop_every=97 dup_every=31 tx_stamp_missing_every=83 rx_stamp_missing_every=17 alternate=Y" "$H -s" "$LC 1000 --timeout 150" "$SPLIT"
 slow pair 'the stages of both hosts, with clocks that drift' "$L drift_ppb=50000,-50000" "$H -s" "$LC 2000" "$ALL" "$SPLIT"
-slow pair 'the stages of both hosts, with clocks that drift the other way' "$L drift_ppb=-50000,50000" "$H -s" "$LC 2000" "$ALL" \
-	"$SPLIT"
 slow pair 'real time without times of user space' "$L" "$H" "$C 2000" "$ALL"
 
 SPIKES=${SPIKES:-${QUICK:+2}}
@@ -240,7 +236,6 @@ kernel_stamps() {
 	expect_known 2000 e.log -- r.log
 	verdict
 }
-slow kernel_stamps '' KERNEL
 slow kernel_stamps -s KERNEL
 
 interrupted() {
@@ -292,8 +287,6 @@ changed_on_the_way() {
 changed_on_the_way 'a router changes TTL and DSCP' 'munge ip ttl set 9 munge ip dsfield set 40 retain 252' '--dscp 46' \
 	'^  201 probes arrived with another TTL than 255, the last with 9$' \
 	'^  200 probes arrived with another DSCP than 46, the last with 10$'
-slow changed_on_the_way 'another TTL arrives' 'munge ip ttl set 63' '--dscp 46 --ttl 64' \
-	'^  201 probes arrived with another TTL than 64, the last with 63$'
 slow changed_on_the_way 'what arrives as it was sent is not told' '' '--dscp 46 --ttl 7'
 
 close_simnic

@@ -224,9 +224,7 @@ stalled() { # STAMP LEFT_OUT NS...
 	verdict
 }
 stalled kernel 0
-stalled user 0
 stalled kernel 20 100000000000
-stalled kernel 20 -100000000000
 stalled kernel 20 100000000000 -100000000000
 stalled user 0 100000000000 -100000000000
 

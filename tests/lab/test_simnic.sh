@@ -305,7 +305,7 @@ rhythm() {
 	expect "$(grep -Ec '^Spikes come every 50[.]000 ms \(p < 1e-[0-9]+\), [0-9]+ of [0-9]+ in phase' "$work/e.out")" -eq $((1 + self)) \
 		'lines with the period in the report of the emitter'
 	set_parameters spike_every=0
-	start_pair "" "$C 20000 -t 30 -C"
+	start_pair "" "$C 2000 -t 30 -C"
 	finish e
 	finish_reflector
 	expect "$(grep -c '^Spikes come every' "$work/e.out")" -eq "$self" 'lines with a period where there is none'

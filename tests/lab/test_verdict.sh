@@ -26,24 +26,24 @@ verdict
 
 begin 'verdict: missing stamps are counted, and with --strict a failure'
 set_parameters directions=1 tx_stamp_missing_every=50
-run '' '--count 300 --timeout 1000'
+run '' '--count 300 --timeout 600'
 lost='stamps are missing \(6 of 300 samples, 2 %\); the driver lost stamps \(tx_stamp_missing 6\)'
 verdict_is e doubtful 0 "$lost"
 verdict_is r trusted 0
-run '-q' '--count 300 --timeout 1000 --strict -q'
+run '-q' '--count 300 --timeout 600 --strict -q'
 expect_status e 3
 expect_status r 0
 expect "$(wc -c <"$work/e.out")" -eq 0 'octets on stdout with -q'
 verdict
 
 begin 'verdict: in the warm-up missing stamps do not count'
-run '' '--count 100 --warmup 400 --timeout 1000'
+run '' '--count 100 --warmup 400 --timeout 600'
 verdict_is e doubtful 0 "stamps are missing \(2 of 100 samples, 2 %\); the driver lost stamps \(tx_stamp_missing [0-9]+\)"
 verdict
 
 begin 'verdict: void where most stamps are missing'
 set_parameters directions=3 tx_stamp_missing_every=2 rx_stamp_missing_every=3
-run '' '--count 60 --timeout 500'
+run '' '--count 60 --timeout 250'
 verdict_is e void 3 'most stamps are missing \(67 % of the samples\); stamps are missing \(40 of 60 samples, 67 %\); .*'
 set_parameters tx_stamp_missing_every=0 rx_stamp_missing_every=0
 verdict
