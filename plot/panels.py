@@ -475,19 +475,37 @@ def in_time(runs, place):
 WAY = (r"app_to_\w+_ns", r"network(_and_hosts)?_ns", r"response_ns", r"remote_(?!app)\w+_to_app_ns", r"remote_app_processing_ns",
        r"remote_app_to_\w+_ns", r"(?!app|remote)\w+_to_app_ns")
 WAY_OF_REFLECTOR = (r"(?!app|remote)\w+_to_app_ns", r"app_processing_ns", r"app_to_\w+_ns")
+# The halves of a receive stage take its place.
+TO_KERNEL = "nic_to_kernel_ns"
+AFTER_KERNEL = "kernel_to_app_ns"
 # A stage has its colour in every picture; the reflector's stages have those that an emitter's picture gives them.
 STAGE_COLOURS = (COLOURS[0], COLOURS[1], COLOURS[4], COLOURS[2], COLOURS[3], COLOURS[5], GREY)
 STAGE_COLOURS_OF_REFLECTOR = STAGE_COLOURS[3:6]
 DARK_COLOURS = (COLOURS[0], COLOURS[1], COLOURS[2], GREY)  # with a light number on them
 
 
+def halved(run, stages, prefix):
+    """The stages with the halves of a receive stage in its place, if they have the same samples."""
+    whole, halves = f"{prefix}nic_to_app_ns", [prefix + TO_KERNEL, prefix + AFTER_KERNEL]
+    if whole not in stages or not set(halves) <= set(run.statistics):
+        return stages
+    if any(run.statistics[one].samples != run.statistics[whole].samples for one in halves):
+        return stages
+    at = stages.index(whole)
+    return [*stages[:at], *halves, *stages[at + 1:]]
+
+
 def stages_of(run):
     """Names of stages that lie one after the other; fewer than two: none."""
     way = WAY if run.role == "emit" else WAY_OF_REFLECTOR
     known = [one for one in run.statistics if run.statistics[one].percentile(50) and one != run.figure]
+    for prefix in ("", "remote_"):  # one of the halves, not the whole of timestamps by the kernel
+        if prefix + TO_KERNEL in known:
+            known = [one for one in known if one not in (prefix + TO_KERNEL, prefix + AFTER_KERNEL)]
     stages = [one for pattern in way for one in known if re.fullmatch(pattern, one)]
     remote = [one for one in stages if one.startswith("remote_")]
     stages = [one for one in stages if one != "response_ns"] if len(remote) == 3 else [one for one in stages if one not in remote]
+    stages = halved(run, halved(run, stages, ""), "remote_")
     return stages if len(stages) > 1 else []
 
 
@@ -503,7 +521,14 @@ def splits_of(run):
     return run.splits
 
 
+def lighter(colour):
+    """Halfway to white."""
+    return "#" + "".join(f"{(int(colour[at:at + 2], 16) + 255) // 2:02x}" for at in (1, 3, 5))
+
+
 def colour_of(stage, role):
+    if stage.endswith(TO_KERNEL):
+        return lighter(colour_of(stage.removesuffix(TO_KERNEL) + AFTER_KERNEL, role))
     way, colours = (WAY, STAGE_COLOURS) if role == "emit" else (WAY_OF_REFLECTOR, STAGE_COLOURS_OF_REFLECTOR)
     return next(colour for pattern, colour in zip(way, colours) if re.fullmatch(pattern, stage))
 

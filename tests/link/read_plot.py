@@ -244,6 +244,21 @@ def check_stages(runs, path):
     expect("said so too", len(run.notes), 1)
 
 
+def check_halves(runs, path):
+    """The halves of a receive stage take its place if the kernel has a time of each packet."""
+    import panels
+    names = ("SEQ", "T1_SW", "T1_HW", "T4_HW", "T4_SW", "RTT", "T2_HW", "T2_SW", "T3_SW", "T3_HW", "RESPONSE", "NETWORK", "T4_KERNEL", "T2_KERNEL", "FLAGS")
+    row = (1, 0, 10, 110, 130, 100, 40, 43, 48, 60, 20, 80, 125, 42, "-")
+    path_of = ["app_to_nic_ns", "network_ns", "remote_nic_to_kernel_ns", "remote_kernel_to_app_ns", "remote_app_processing_ns", "remote_app_to_nic_ns",
+               "nic_to_kernel_ns", "kernel_to_app_ns"]
+    run = runs.read(log_of(path, names, [row] * 3))
+    expect("halves", panels.stages_of(run), path_of)
+    expect("times of the halves", [panels.splits_of(run)[0].stages[at][1] for at in (2, 3, 6, 7)], [2, 1, 15, 5])
+    expect("lighter", panels.colour_of("nic_to_kernel_ns", "emit") != panels.colour_of("kernel_to_app_ns", "emit"), True)
+    run = runs.read(log_of(path, names, [row, (2, *row[1:12], 125, None, "-")]))
+    expect("a half that is missing", panels.stages_of(run), [*path_of[:2], "remote_nic_to_app_ns", *path_of[4:]])
+
+
 def check_split(runs, path):
     import panels
     names = ("SEQ", "T1_SW", "T1_HW", "T4_HW", "T4_SW", "RTT", "T2_HW", "T2_SW", "T3_SW", "T3_HW", "RESPONSE", "NETWORK", "FLAGS")
@@ -328,6 +343,7 @@ def check_rooms(folder):
     path = os.path.join(folder, "made.csv")
     check_seconds(runs, path)
     check_stages(runs, path)
+    check_halves(runs, path)
     check_split(runs, path)
     check_threshold(runs)
     check_breaches(runs)
