@@ -126,6 +126,7 @@ static inline void assert_counts(void)
 	assert_int_equal(result.log.beside, w->beside);
 	assert_int_equal(result.log.error, w->file.error);
 	assert_int_equal(result.log.rotates, w->file.rotate_bytes != 0);
+	assert_int_equal(result.log.file, w->file.next);
 }
 
 static inline void finish_and_see(void)
