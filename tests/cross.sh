@@ -35,12 +35,13 @@ test_socket qemu does not pass the control messages of timestamps and socket opt
 test_transport qemu does not pass all socket options on
 '
 
-# Programs that take 17 to 58 s of CPU time under qemu-user and show nothing of an architecture: statistics count how often an interval holds,
-# or a mode or a period is found where there is none, in samples that the test draws; without sanitizers nothing sees what random input
-# overwrites. The functions themselves run here in test_report*, test_results_compare and test_results_logs.
+# Programs that take 15 to 58 s of CPU time under qemu-user and show nothing of an architecture: statistics count how often an interval holds,
+# or a mode, a period or a change is found where there is none, in samples that the test draws; without sanitizers nothing sees what random
+# input overwrites. They run with sanitizers in make unit, and on the kernel of arm64: ARCH=arm64 tests/lab/lab.sh units.
 statistics='drawn samples: their statistics depend on no architecture'
 declare -A slow_here=([test_confidence]=$statistics [test_modes]=$statistics [test_results_bootstrap]=$statistics
-	[test_results_outcomes]=$statistics [test_rhythm]=$statistics [test_fuzz_results]='random input shows nothing without sanitizers')
+	[test_results_outcomes]=$statistics [test_rhythm]=$statistics [test_steadiness]=$statistics
+	[test_fuzz_results]='random input shows nothing without sanitizers')
 
 packages=(libnl-3-dev libnl-3-200 libnl-genl-3-dev libnl-genl-3-200 libcmocka-dev libcmocka0 libseccomp-dev libseccomp2 libjansson-dev
 	libjansson4 libssl-dev libssl3)
