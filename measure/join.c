@@ -374,13 +374,15 @@ static bool confirm_held(struct exchange *x, struct flight *f)
 
 #define BESIDE_MOST 64 /* flights compared for one; the rest is left to later flights */
 
-/* Its known is false without T3 and T4 that may be compared. */
+/* Its known is false without T3 and T4 that may be compared. A response longer than the round trip may have a wrong T3,
+ * unless a conflict since then shows that a clock was set. */
 static struct window_reply reply_of(const struct exchange *x, const struct flight *f)
 {
 	const struct sample *s = &f->sample;
 	const int64_t t3_ns = s->time_ns[REMOTE + REFLECT_T3_WIRE];
 
-	if (f->fate != FATE_ANSWERED || !f->kept || !s->source[REMOTE + REFLECT_T3_WIRE] || !rules_is_response(s))
+	if (f->fate != FATE_ANSWERED || !f->kept || !s->source[REMOTE + REFLECT_T3_WIRE] ||
+	    (!rules_is_response(s) && f->conflicts == x->peer->conflicts))
 		return (struct window_reply){ .known = false };
 	return (struct window_reply){ .known = true, .t3_ns = t3_ns, .t4_ns = s->time_ns[x->to],
 				      .network_ns = s->latency_ns - (t3_ns - s->time_ns[REMOTE + REFLECT_T2_WIRE]) };
