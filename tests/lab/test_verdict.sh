@@ -43,8 +43,8 @@ verdict
 
 begin 'verdict: void where most stamps are missing'
 set_parameters directions=3 tx_stamp_missing_every=2 rx_stamp_missing_every=3
-run '' '--count 60 --timeout 250'
-verdict_is e void 3 'most stamps are missing \(67 % of the samples\); stamps are missing \(40 of 60 samples, 67 %\); .*'
+run '' '--count 30 --timeout 500'
+verdict_is e void 3 'most stamps are missing \(67 % of the samples\); stamps are missing \(20 of 30 samples, 67 %\); .*'
 set_parameters tx_stamp_missing_every=0 rx_stamp_missing_every=0
 verdict
 
