@@ -534,32 +534,45 @@ static void a_step_of_the_reflectors_clock(void **state)
 	}
 }
 
-/* After a step no exchange is complete until the next step. Only the reply just before that step shows it, which may be
- * recorded by then: a probe was sent between this reply and the step. */
+/* 1,500 probes in 180 ms; a reply arrives in the middle between two probes. */
+static void run_with_steps(void **state, int64_t at_ns, int64_t step_ns, int64_t again_ns, unsigned times)
+{
+	network_setup(state);
+	options.count = 1500;
+	options.interval_ns = 120 * NS_PER_US;
+	options.window = 512;
+	options.timeout_ns = NS_PER_S;
+	sim.response_ns = 40 * NS_PER_MS + 10 * NS_PER_US + network_chance(80 * NS_PER_US);
+	sim.stepped_at_ns = BEGIN_NS + at_ns;
+	sim.stepped_ns = step_ns;
+	sim.stepped_times = times;
+	sim.stepped_again_ns = again_ns;
+	network_run();
+	assert_int_equal(network_check_records(), 1500);
+	check_network_times();
+	assert_int_not_equal(peer.jumps + peer.outliers, 0);
+	assert_in_range(COUNT(follow_up[FOLLOW_UP_THERE]), 100, 1400);
+	assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]) + COUNT(follow_up[FOLLOW_UP_STEPPED]), 1500);
+	network_teardown(state);
+}
+
+/* After a step no exchange is complete until the next step. Only the reply just before a step back shows it, which may
+ * be recorded by then: a probe was sent between this reply and the step. Only the reply just after a step forward shows
+ * it, whose response may be longer than its round trip. */
 static void steps_within_one_round_trip(void **state)
 {
-	static const int64_t steps_ns[] = { -20 * NS_PER_MS, -700 * NS_PER_US, -200 * NS_PER_US, 700 * NS_PER_US };
+	static const int64_t steps_ns[] = { -20 * NS_PER_MS, -700 * NS_PER_US, -200 * NS_PER_US, 45 * NS_PER_US,
+					    700 * NS_PER_US };
 
-	for (unsigned i = 0; i < 3 * COUNT_OF(steps_ns); i++) {
-		network_setup(state);
-		options.count = 1500;
-		options.interval_ns = 120 * NS_PER_US;
-		options.window = 512;
-		options.timeout_ns = NS_PER_S;
-		/* A reply arrives in the middle between two probes. */
-		sim.response_ns = 40 * NS_PER_MS + 10 * NS_PER_US + network_chance(80 * NS_PER_US);
-		sim.stepped_at_ns = BEGIN_NS + 60 * NS_PER_MS + network_chance(NS_PER_MS);
-		sim.stepped_ns = steps_ns[i / 3];
-		sim.stepped_times = 4;
-		sim.stepped_again_ns = 2 * NS_PER_MS + network_chance(20 * NS_PER_MS);
-		network_run();
-		assert_int_equal(network_check_records(), 1500);
-		check_network_times();
-		assert_int_not_equal(peer.jumps + peer.outliers, 0);
-		assert_in_range(COUNT(follow_up[FOLLOW_UP_THERE]), 100, 1400);
-		assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]) + COUNT(follow_up[FOLLOW_UP_STEPPED]), 1500);
-		network_teardown(state);
-	}
+	for (unsigned i = 0; i < 3 * COUNT_OF(steps_ns); i++)
+		run_with_steps(state, 60 * NS_PER_MS + network_chance(NS_PER_MS), steps_ns[i / 3],
+			       2 * NS_PER_MS + network_chance(20 * NS_PER_MS), 4);
+}
+
+/* Only the closing probe shows it. */
+static void a_step_after_the_last_probe(void **state)
+{
+	run_with_steps(state, 165 * NS_PER_MS, -700 * NS_PER_US, 25 * NS_PER_MS, 2);
 }
 
 /* It was away for some probes, and counts its replies from 0 again. */
@@ -766,7 +779,8 @@ int main(void)
 		TEST(what_the_reflector_does_not_know), TEST(nothing_more_comes_at_the_end),
 		TEST(one_of_several_follow_ups_is_enough),
 		cmocka_unit_test(a_step_of_the_reflectors_clock),
-		cmocka_unit_test(steps_within_one_round_trip), cmocka_unit_test(a_reflector_that_is_started_again),
+		cmocka_unit_test(steps_within_one_round_trip),
+		cmocka_unit_test(a_step_after_the_last_probe), cmocka_unit_test(a_reflector_that_is_started_again),
 		TEST(a_plain_reflector), TEST(a_stop_in_the_middle),
 		TEST(refused_sends_are_tried_again), cmocka_unit_test(an_id_that_is_reported_late),
 			TEST(refused_for_long),
