@@ -418,7 +418,7 @@ static bool agrees_with_held(struct exchange *x, const struct flight *f)
 		w->beside.known = false;
 	}
 	w->beside_t1_ns = t1_ns;
-	if (t1_ns < w->beside_since_ns)
+	if (t1_ns < w->beside_since_ns) /* not compared: a further step in this time is not detected */
 		return false;
 	/* It may be recorded already: confirmed by an exchange that began before a step which this flight met. */
 	if (!agrees_with_reply(x, f, &w->beside))

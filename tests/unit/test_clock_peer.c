@@ -407,6 +407,22 @@ static void steps_that_are_too_small(void **state)
 		assert_in_range(beyond_the_bound() + S, 0, S + PEER_SLACK_NS);
 }
 
+/* A response that a step back shortened widens the range of the rate, up to what two clocks can have. */
+static void a_rate_after_a_hidden_step(void **state)
+{
+	struct clock_peer p = { 0 };
+
+	(void)state;
+	for (int64_t t = S; t < 2 * S - NS_PER_MS; t += NS_PER_MS) {
+		const int64_t step_ns = t < S + 390 * NS_PER_MS ? 0 : -700 * NS_PER_US;
+
+		assert_true(clock_peer_forward(&p, t, t + 2000, &(struct clock_peer_moment){ .mono_ns = t }));
+		assert_true(clock_peer_backward(&p, t + 900000 + step_ns, t + 902000));
+		assert_true(p.belief.slowest >= -PEER_APART && p.belief.fastest <= PEER_APART);
+	}
+	assert_true(p.belief.fastest < PEER_APART);
+}
+
 static void times_beyond_64_bits(void **state)
 {
 	static const int64_t odd_ns[] = { 0, 1, -1, 20000, INT64_MIN, INT64_MIN + 10, INT64_MAX - 10, INT64_MAX };
@@ -447,7 +463,7 @@ int main(void)
 		cmocka_unit_test(steps_that_are_too_small),
 		cmocka_unit_test(single_wrong_stamps),
 		cmocka_unit_test(a_rate_among_wrong_stamps),
-		cmocka_unit_test(times_beyond_64_bits),
+		cmocka_unit_test(a_rate_after_a_hidden_step), cmocka_unit_test(times_beyond_64_bits),
 	};
 
 	util_seed();
