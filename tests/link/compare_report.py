@@ -18,7 +18,7 @@ BUSY = re.compile("the measuring thread|the hypervisor took|slots of|page faults
 def shape_of(line):
     line = line.replace(" (too few for p99.9)", "")
     line = re.sub(r" \(\d+ while answered\)$", "", line)
-    line = line.replace("  (folded; -v has all)", "")
+    line = line.replace("  (folded; -v has all)", "").replace(" poll gap of ", " poll gaps of ")
     line = re.sub(r"  #+$", "", line)
     line = re.sub(r"(\d)\*", r"\1 ", line)
     return re.sub(r"\s+", " ", NUMBER.sub("0", line)).rstrip()
