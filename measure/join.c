@@ -374,18 +374,25 @@ static bool confirm_held(struct exchange *x, struct flight *f)
 
 #define BESIDE_MOST 64 /* flights compared for one; the rest is left to later flights */
 
-/* Its known is false without T3 and T4 that may be compared. A response longer than the round trip may have a wrong T3,
- * unless a conflict since then shows that a clock was set. */
+/* Its known is false without T3 and T4 that may be compared. A response that is not part of its round trip may have a
+ * wrong T3, unless a conflict since then shows that a clock was set. */
 static struct window_reply reply_of(const struct exchange *x, const struct flight *f)
 {
 	const struct sample *s = &f->sample;
 	const int64_t t3_ns = s->time_ns[REMOTE + REFLECT_T3_WIRE];
+	struct window_reply r = { .t3_ns = t3_ns, .t4_ns = s->time_ns[x->to] };
 
-	if (f->fate != FATE_ANSWERED || !f->kept || !s->source[REMOTE + REFLECT_T3_WIRE] ||
+	if (f->fate != FATE_ANSWERED || !f->kept || !s->source[REMOTE + REFLECT_T3_WIRE] || s->latency_ns < 0 ||
 	    (!rules_is_response(s) && f->conflicts == x->peer->conflicts))
-		return (struct window_reply){ .known = false };
-	return (struct window_reply){ .known = true, .t3_ns = t3_ns, .t4_ns = s->time_ns[x->to],
-				      .network_ns = s->latency_ns - (t3_ns - s->time_ns[REMOTE + REFLECT_T2_WIRE]) };
+		return r;
+	r.known = true;
+	r.network_ns = s->latency_ns - (t3_ns - s->time_ns[REMOTE + REFLECT_T2_WIRE]);
+	/* Steps may have made the response negative, or longer than the round trip. */
+	if (r.network_ns < 0)
+		r.network_ns = 0;
+	else if (r.network_ns > s->latency_ns)
+		r.network_ns = s->latency_ns;
+	return r;
 }
 
 static bool agrees_with_reply(struct exchange *x, const struct flight *f, const struct window_reply *r)
@@ -423,7 +430,8 @@ static bool agrees_with_held(struct exchange *x, const struct flight *f)
 	/* It may be recorded already: confirmed by an exchange that began before a step which this flight met. */
 	if (!agrees_with_reply(x, f, &w->beside))
 		return false;
-	for (uint32_t key = w->beside_key, end = key + BESIDE_MOST; key != x->oldest_key && (key != end || x->closing); key++) {
+	for (uint32_t key = w->beside_key, end = x->closing ? x->oldest_key : key + BESIDE_MOST;
+	     key != x->oldest_key && key != end; key++) {
 		const struct flight *h = verb_flight_of(x, key);
 		const bool answered = h->fate == FATE_ANSWERED && h->kept;
 		const int64_t t4_ns = answered ? h->sample.time_ns[x->to] : INT64_MIN;

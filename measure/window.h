@@ -37,7 +37,7 @@ struct window_queue {
 struct window_reply {
 	bool known;
 	int64_t t3_ns, t4_ns;
-	int64_t network_ns; /* round trip less response */
+	int64_t network_ns; /* round trip less response, from 0 to the round trip */
 };
 
 struct window {
