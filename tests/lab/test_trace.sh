@@ -157,7 +157,7 @@ slow stages_add_up 0,0
 quick stages_add_up 50000,-50000
 
 without_ptp() {
-	begin 'clocks: without /dev/ptp there are no stages of user space, and the report says why'
+	begin 'clocks: without /dev/ptp only Kernel-to-app is left of the stages of user space, and the report says why'
 	mkdir /dev/kept
 	mv /dev/ptp* /dev/kept
 	start r b taskset -c 1 "$RANT" --details -i sim1 --stamp hardware -s -H
@@ -170,7 +170,9 @@ without_ptp() {
 	expect "$(row e Recorded)" -eq 200 'recorded'
 	for name in e r; do
 		expect_line "$name.out" '^  Stages        : not comparable: .*No such file or directory.*CLOCK_REALTIME$'
-		expect "$(grep -cE '^  .*(app|App).* T[1-4]_' "$work/$name.out")" -eq 0 'stages of user space'
+		expect "$(grep -E '^  .*(app|App).* T[1-4]_' "$work/$name.out" | grep -vc 'ernel-to-app ')" -eq 0 'stages between two clocks'
+		expect "$(grep -c '^  .*ernel-to-app .* T[1-4]_SW - T[1-4]_KERNEL' "$work/$name.out")" -eq "$([ $name = e ] && echo 2 || echo 1)" \
+			'Kernel-to-app, whose times are of one clock'
 	done
 	# These are differences of stamps of one NIC.
 	expect_line e.out '^  Response +T3_HW - T2_HW +200 '

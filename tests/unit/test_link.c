@@ -240,9 +240,14 @@ static void a_software_device_has_no_speed(void **state)
 	(void)state;
 	make_links();
 	n = opened("va");
-	assert_int_equal(nic_read_link(&n, &link), 0);
-	assert_int_equal(link.speed_mbps, 10000);
+
+	const int error = nic_read_link(&n, &link);
+
 	nic_close(&n);
+	if (error == -ENOSYS) /* qemu-user does not pass this ioctl on */
+		skip();
+	assert_int_equal(error, 0);
+	assert_int_equal(link.speed_mbps, 10000);
 	for (size_t i = 0; i < COUNT_OF(names); i++) {
 		n = opened(names[i]);
 		assert_int_equal(link_wire_mbps(&n), 0);
