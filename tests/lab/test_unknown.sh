@@ -42,10 +42,12 @@ expect_empty_columns() { # LEAST
 	local -a count
 
 	read -ra count < <(awk "$far"'
-		NR > 2 { here = ($2 == "-" || $5 == "-"); there = ($8 == "-" || $9 == "-"); said = $15 ~ /(^|,)unplaced$/
-			empty += there && (said || $15 ~ /stepped/); unplaced += there && said
-			if (said != (here || there) && $15 !~ /stepped/) bad++
-			for (i = 8; i <= 9; i++) if ($i != "-" && $7 != "-" && far($i, $7)) wrong++ }
+		NR > 2 { here = ($2 == "-" || $5 == "-"); there = ($8 == "-" || $9 == "-"); said = $NF ~ /(^|,)unplaced$/
+			empty += there && (said || $NF ~ /stepped/); unplaced += there && said
+			if (said != (here || there) && $NF !~ /stepped/) bad++
+			for (i = 8; i <= 9; i++) if ($i != "-" && $7 != "-" && far($i, $7)) wrong++
+			if ($15 != "-" && $4 != "-" && far($15, $4)) wrong++ # T4_KERNEL
+			if ($16 != "-" && $7 != "-" && far($16, $7)) wrong++ } # T2_KERNEL
 		END { print empty + 0, bad + 0, wrong + 0, unplaced + 0 }' "$work/e.log")
 	expect "${count[0]}" -ge 20 'records of the emitter whose times of the other program have no place'
 	expect "${count[3]}" -ge "$1" 'of these, records that say so'
