@@ -98,7 +98,9 @@ slow run 'a threshold on the network is not judged where that is not known' '' '
 STEPS='for i in 1 2 3 4 5 6 7 8; do step_in $IN_RESPONSE -700000; pause 0.2; done'
 slow run 'many in flight: the reflector, -700 us, eight times' '' '-t 200 --threshold-on network -C --window 64' "$STEPS" \
 	'e["Breaches"] == 0' 'stamps["Remote step"] > 0' 'len(T) > 300'
-slow run 'thousands in flight: the reflector, -700 us, eight times' '' '-t 200 --threshold-on network -C --window 4096' "$STEPS" \
+# Then as many probes as may be in flight: a step that only the closing probe shows may be hidden by a drift (docs/clocks.md).
+A_WINDOW='take_counters now; poll has_sent_or_ended $((probes[now] - probes[before] + 8192))'
+slow run 'thousands in flight: the reflector, -700 us, eight times' '' '-t 200 --threshold-on network -C --window 4096' "$STEPS; $A_WINDOW" \
 	'e["Breaches"] == 0' 'stamps["Remote step"] > 0' 'len(T) > 300'
 slow run 'by the clock: the reflector, -15 us, eight times' '' '-t 200 --threshold-on network -C --interval 500us' "${STEPS//-700000/-15000}" \
 	'e["Breaches"] == 0' 'len(T) > 300'
