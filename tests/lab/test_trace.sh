@@ -171,7 +171,7 @@ without_ptp() {
 	for name in e r; do
 		expect_line "$name.out" '^  Stages        : not comparable: .*No such file or directory.*CLOCK_REALTIME$'
 		expect "$(grep -E '^  .*(app|App).* T[1-4]_' "$work/$name.out" | grep -vc 'ernel-to-app ')" -eq 0 'stages between two clocks'
-		expect "$(grep -c '^  .*ernel-to-app .* T[1-4]_SW - T[1-4]_KERNEL' "$work/$name.out")" -eq "$([ $name = e ] && echo 2 || echo 1)" \
+		expect "$(grep -c '^  .*ernel-to-app .* T[1-4]_SW - T[1-4]_KERNEL' "$work/$name.out")" -eq "$([ "$name" = e ] && echo 2 || echo 1)" \
 			'Kernel-to-app, whose times are of one clock'
 	done
 	# These are differences of stamps of one NIC.
