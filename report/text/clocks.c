@@ -161,14 +161,15 @@ static void write_steps(FILE *out, const struct report *r)
 /* Names the columns of the log whose times are from another clock than the timestamps next to them. */
 static void write_no_stages(FILE *out, const struct report *r)
 {
-	const struct label_time *time = label_roles[r->options->role].time;
+	const struct options *o = r->options;
 	const char *comma = "";
 
 	fprintf(out, "  Stages        : not comparable: %s; ", r->stages_why);
-	for (int i = 0; i < TIMES; i++) {
+	for (int i = 0; i < ALL_TIMES; i++) {
+		const struct label_time *t = label_time(o->role, i);
 		char name[16];
 
-		if (time[i].wire)
+		if (time_is_remote(i) || t->wire || (t->kernel && !options_kernel_times(o)))
 			continue;
 		fprintf(out, "%s%s", comma, label_time_name(name, sizeof(name), r, i));
 		comma = " and ";

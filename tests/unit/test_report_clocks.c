@@ -497,6 +497,10 @@ static void no_stages_and_why(void **state)
 	watched(SOURCE_HARDWARE);
 	report.stages_why = "no CPU";
 	show_report();
+	/* The same of the kernel's receive time. */
+	options.sw_timestamps = true;
+	options.stages = STAGES_KERNEL;
+	show_report();
 }
 
 int main(void)
