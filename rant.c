@@ -341,6 +341,7 @@ static int start_log(struct run *r)
 	const struct options *o = &r->options;
 	const bool beside = !options_log_is_circular(o) && !r->report.no_other_cpu &&
 			    !log_writer_start(&r->outputs.log, privileges_drop_beside, &r->privileges);
+	int error;
 
 	r->outputs.interim.result = &r->exchange.result;
 	r->outputs.on_known = signals_end_known;
@@ -349,10 +350,10 @@ static int start_log(struct run *r)
 	if (r->options.until_known.denominator && !r->exchange.sample_queue)
 		warnx("--until-known %s: not checked: no CPU but the measuring one may be used here: give more CPUs to taskset",
 		      r->options.until_known.text);
-	if (run_buffers_open_log(&r->run_buffers, o, &r->exchange, beside))
-		return -1;
-	log_writer_result(&r->outputs.log, &r->exchange.result.log); /* for --verbose */
-	return 0;
+	error = run_buffers_open_log(&r->run_buffers, o, &r->exchange, beside);
+	if (!error)
+		log_writer_result(&r->outputs.log, &r->exchange.result.log); /* for --verbose */
+	return error;
 }
 
 /* The privileges that the end of the run needs, after rant has dropped the others. */

@@ -290,10 +290,8 @@ static void compose(struct trace_record *r, const struct sample *s, int64_t thre
 		put_text(&x, times[r->role][i]);
 		put_seconds(&x, sources[s->source[i]], s->time_ns[i]);
 	}
-	if (s->source[KERNEL_RECEIVE]) {
-		put_text(&x, r->role == ROLE_EMIT ? " T4_KERNEL=" : " T2_KERNEL=");
-		put_seconds(&x, "", s->time_ns[KERNEL_RECEIVE]);
-	}
+	if (s->source[KERNEL_RECEIVE])
+		put_seconds(&x, r->role == ROLE_EMIT ? " T4_KERNEL=" : " T2_KERNEL=", s->time_ns[KERNEL_RECEIVE]);
 	put_clocks(&x);
 	r->marker_bytes = (uint32_t)(x.at - r->marker);
 }

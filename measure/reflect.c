@@ -128,7 +128,7 @@ INLINE size_t make_reply(struct exchange *x, struct flight *f, struct session *s
 		answer.t2_user_known = true;
 		answer.t2_user_ns = on_scale(x, x->arrival_user_ns, &answer.software_bound_ns);
 	}
-	if (s->source[KERNEL_RECEIVE]) {
+	if (x->reflect.request.wants_t2_kernel && s->source[KERNEL_RECEIVE]) {
 		const bool apart = answer.software_bound_ns < 0;
 
 		answer.t2_kernel_ns = on_scale(x, s->time_ns[KERNEL_RECEIVE], &answer.software_bound_ns);

@@ -471,15 +471,13 @@ int socket_want_tos(struct channel *c)
 
 int socket_want_kernel_times(struct channel *c)
 {
-	struct peer_socket *sockets = c->port ? c->port : c->peer_socket;
-	const int n = c->port ? c->ports : c->peer_sockets;
 	int error = 0;
 
 	if (c->wire != SOURCE_HARDWARE)
 		return -EOPNOTSUPP;
 	c->kernel_times = true;
-	for (int i = 0; i < n && !error; i++)
-		error = set_int(sockets[i].fd, SOL_SOCKET, SO_TIMESTAMPING, timestamping_flags(c));
+	for (int i = 0; i < c->peer_sockets && !error; i++)
+		error = set_int(c->peer_socket[i].fd, SOL_SOCKET, SO_TIMESTAMPING, timestamping_flags(c));
 	c->kernel_times = !error;
 	return error;
 }

@@ -160,7 +160,7 @@ int socket_open_port(const struct channel *c, struct peer_socket *l, const struc
  * nothing; one system call for each socket; the loop may call it once (c->tos_wanted). 0 or -errno. */
 int socket_want_tos(struct channel *c);
 
-/* Requests the kernel's time of each received packet beside the timestamp of the NIC, on all sockets
+/* Requests the kernel's time of each received packet beside the timestamp of the NIC, on all sockets of a reflector
  * (SOF_TIMESTAMPING_RX_SOFTWARE, Documentation/networking/timestamping.rst). The first packets after that
  * may lack it. One system call for each socket. 0 or -errno: c->kernel_times stays false. */
 int socket_want_kernel_times(struct channel *c);

@@ -41,27 +41,20 @@ static bool is_message(const struct cmsghdr *m, int level, int type, size_t byte
 	return m->cmsg_level == level && m->cmsg_type == type && m->cmsg_len == CMSG_LEN(bytes);
 }
 
-/* The time of the requested kind; 0 means missing. */
-static bool read_stamp(const struct channel *c, const struct cmsghdr *m, int64_t *time_ns)
+static int64_t ns_of(const struct timespec *t)
 {
-	struct stamps stamps;
-	struct timespec *t = c->wire == SOURCE_HARDWARE ? &stamps.hardware : &stamps.software;
-
-	memcpy(&stamps, CMSG_DATA(m), sizeof(stamps));
-	*time_ns = t->tv_sec * NS_PER_S + t->tv_nsec;
-	return *time_ns != 0;
+	return t->tv_sec * NS_PER_S + t->tv_nsec;
 }
 
-static void read_arrival_stamps(const struct channel *c, const struct cmsghdr *m, struct arrival *a)
+/* *time_ns: the time of the requested kind; 0 means missing. *kernel_ns: the time of the kernel. */
+static bool read_stamp(const struct channel *c, const struct cmsghdr *m, int64_t *time_ns, int64_t *kernel_ns)
 {
 	struct stamps stamps;
 
-	if (read_stamp(c, m, &a->time_ns))
-		a->source = (uint8_t)c->wire;
-	if (!c->kernel_times)
-		return;
 	memcpy(&stamps, CMSG_DATA(m), sizeof(stamps));
-	a->kernel_ns = stamps.software.tv_sec * NS_PER_S + stamps.software.tv_nsec;
+	*kernel_ns = ns_of(&stamps.software);
+	*time_ns = c->wire == SOURCE_HARDWARE ? ns_of(&stamps.hardware) : *kernel_ns;
+	return *time_ns != 0;
 }
 
 static struct cmsghdr *put_message(struct cmsghdr *m, int level, int type, const void *payload, size_t bytes)
@@ -328,6 +321,7 @@ __attribute__((noinline))
 static int read_arrival(struct channel *c, struct msghdr *m, size_t bytes, struct arrival *a)
 {
 	const struct transport *t = c->at->transport;
+	int64_t kernel_ns;
 
 	a->bytes = bytes;
 	if (t->encapsulation_bytes && !open_encapsulation(c, a, bytes))
@@ -348,7 +342,9 @@ static int read_arrival(struct channel *c, struct msghdr *m, size_t bytes, struc
 	}
 	for (struct cmsghdr *h = CMSG_FIRSTHDR(m); h; h = CMSG_NXTHDR(m, h)) {
 		if (is_message(h, SOL_SOCKET, SCM_TIMESTAMPING, sizeof(struct stamps))) {
-			read_arrival_stamps(c, h, a);
+			if (read_stamp(c, h, &a->time_ns, &kernel_ns))
+				a->source = (uint8_t)c->wire;
+			a->kernel_ns = c->kernel_times ? kernel_ns : 0;
 		} else if (is_message(h, t->ip_level, t->ttl_type, sizeof(int))) {
 			memcpy(&a->ttl, CMSG_DATA(h), sizeof(int));
 		} else if (is_message(h, t->ip_level, t->pktinfo_type, t->pktinfo_bytes)) {
@@ -412,6 +408,7 @@ enum fetch stamp_fetch(struct channel *c, struct departure *d)
 	const struct transport *t = c->at->transport;
 	enum fetch entry = FETCH_OTHER;
 	bool stamped = false;
+	int64_t kernel_ns;
 
 	if (kernel_recvmsg(c->direct, c->at->fd, &m, MSG_ERRQUEUE) < 0)
 		return FETCH_EMPTY;
@@ -421,7 +418,7 @@ enum fetch stamp_fetch(struct channel *c, struct departure *d)
 	}
 	for (struct cmsghdr *h = CMSG_FIRSTHDR(&m); h; h = CMSG_NXTHDR(&m, h)) {
 		if (is_message(h, SOL_SOCKET, SCM_TIMESTAMPING, sizeof(struct stamps))) {
-			stamped = read_stamp(c, h, &d->time_ns);
+			stamped = read_stamp(c, h, &d->time_ns, &kernel_ns);
 		} else if (is_message(h, t->ip_level, t->recverr_type, t->recverr_bytes)) {
 			entry = read_extended_error(c, h, d);
 		}

@@ -295,6 +295,31 @@ static void only_who_asks_is_answered_in_class(void **state)
 	}
 }
 
+/* Once, by the first request that asks, and not with --stages nic. */
+static void the_kernels_time_is_taken_for_who_asks(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < 4; kind++) {
+		const bool wanted = kind & 1, allowed = kind & 2;
+
+		bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
+		fake_end();
+		b.options.stages = allowed ? STAGES_KERNEL : STAGES_NIC;
+		b.plan.software = b.plan.t2_user = true;
+		b.plan.t2_kernel = wanted;
+		for (int i = 0; i < 2; i++) {
+			packet_prepare(b.channel.datagram, &b.plan);
+			packet_probe(b.channel.datagram, &b.plan, 7, 1700 * NS_PER_S);
+			b.x.arrival = (struct arrival){ .bytes = packet_plan_bytes(&b.plan), .to_unicast = true,
+							.source = SOURCE_HARDWARE };
+			b.x.arrival.from.in.sin_port = htons(FAKE_FIRST_PORT);
+			assert_true(read_request(&b.x));
+			assert_int_equal(b.want_kernel_times_calls, wanted && allowed);
+			b.channel.kernel_times = false; /* refused: not requested again for each packet */
+		}
+	}
+}
+
 /* On lo both ends have the same address; the other rules remain valid. */
 static void own_address_on_loopback(void **state)
 {
@@ -429,6 +454,7 @@ int main(void)
 		TEST(times_that_have_no_place),
 		TEST(the_class_is_asked_for_once),
 		TEST(only_who_asks_is_answered_in_class),
+		TEST(the_kernels_time_is_taken_for_who_asks),
 		TEST(own_address_on_loopback),
 		TEST(what_else_a_reply_prints),
 		TEST(a_clock_in_doubt),
