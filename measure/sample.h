@@ -47,7 +47,8 @@ bool sample_was_set(const struct flight *f);
 /* The same by readings and the kernel, in both roles: now is after the packet's last time. */
 bool sample_was_spoilt(struct exchange *x, const struct flight *f);
 
-/* Converts the two user-space times and the kernel's receive time from CLOCK_REALTIME to the timebase of the NIC's clock. */
+/* Converts the two user-space times and the kernel's receive time from CLOCK_REALTIME to the timebase of
+ * the NIC's clock. */
 void sample_convert_user_times(struct exchange *x, struct flight *f);
 
 /* Adds each stage of a recorded sample to its histogram. */

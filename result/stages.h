@@ -25,7 +25,8 @@ struct stage {
 	bool inside; /* within the latency and not divided further; else outside of it, or a sum of stages */
 	bool user; /* has a timestamp of user space: only with --sw-timestamps */
 	bool peer; /* needs the timestamps in the reply */
-	bool kernel; /* one of the two parts of a receive stage, by the kernel's receive time: only with --stages kernel */
+	/* one of the two parts of a receive stage, by the kernel's receive time: only with --stages kernel */
+	bool kernel;
 };
 
 /* Timestamps of the latency of a role: *to - *from, which index sample.time_ns. on_wire: by the NIC or the kernel. */

@@ -49,7 +49,8 @@ static void put_gaps(struct json *j, const struct gaps *g)
 /* null: not known, or neither. */
 static void put_cause(struct json *j, enum receive_cause cause)
 {
-	static const char *const causes[] = { [RECEIVE_CAUSE_THREAD] = "not_polling", [RECEIVE_CAUSE_PACKET] = "packet_late",
+	static const char *const causes[] = { [RECEIVE_CAUSE_THREAD] = "not_polling",
+					      [RECEIVE_CAUSE_PACKET] = "packet_late",
 					      [RECEIVE_CAUSE_INTERRUPT] = "interrupt_late" };
 
 	json_text(j, "cause", causes[cause]);

@@ -180,7 +180,8 @@ static int64_t metric_excess(const struct report *r, const struct sample *s)
 	return result_metric(r->result, s, &value_ns) && typical_ns != INT64_MAX ? value_ns - typical_ns : INT64_MAX;
 }
 
-/* The part of a blamed receive stage that has at least half of its excess, by the kernel's receive time; or the stage. */
+/* The part of a blamed receive stage that has at least half of its excess, by the kernel's receive time; or the
+ * stage. */
 static struct part *finer(struct part *parts, int n, struct part *blamed)
 {
 	const int64_t excess_ns = excess_of(blamed);
@@ -271,7 +272,6 @@ enum receive_cause breach_receive_cause(const struct report *r, const struct par
 
 	if (p->stage.kernel && label_time(r->options->role, p->stage.to)->kernel)
 		return RECEIVE_CAUSE_INTERRUPT;
-
 	if (!stages_split(&p->stage, r->options->role, s, &unpolled_ns, &late_ns))
 		return RECEIVE_CAUSE_NONE;
 
@@ -345,9 +345,9 @@ static void write_time(FILE *out, const struct report *r, const struct sample *s
 
 	if (!label_has_time(role, remote, s, i) || label_reported_twice(role, remote, i))
 		return;
-	fprintf(out, "  %s (%s%s %s): %s\n", label_time_name(name, sizeof(name), r, i), time_is_remote(i) ? "remote " : "",
-		label_stamps[label_source_of(t, label_source(r, i))].place, t->direction,
-		label_time_digits(text + sizeof(text) - 1, s->time_ns[i]));
+	fprintf(out, "  %s (%s%s %s): %s\n", label_time_name(name, sizeof(name), r, i),
+		time_is_remote(i) ? "remote " : "", label_stamps[label_source_of(t, label_source(r, i))].place,
+		t->direction, label_time_digits(text + sizeof(text) - 1, s->time_ns[i]));
 }
 
 /* Times of one host: stamps on the wire first, then the kernel's, then user space. */
