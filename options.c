@@ -27,6 +27,7 @@ static void set_defaults(struct options *o)
 	for (const struct option_row *row = option_table; row < option_table + option_rows; row++)
 		if (row->kind == KIND_NUMBER || row->kind == KIND_DSCP || row->kind == KIND_CHOICE)
 			*(int64_t *)((char *)o + row->offset) = row->initial;
+	o->stages = (struct stages_wish){ STAGES_KERNEL, 1, "kernel" };
 }
 
 /* ---- For getopt -------------------------------------------------------------------------------------------------- */

@@ -71,8 +71,16 @@ struct known_goal {
 /* Colour of the report; COLOR_AUTO: on a terminal, unless NO_COLOR is set. */
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-/* Timestamps of the stages: those of the NIC alone, or the kernel's receive times beside them. */
-enum stages_detail { STAGES_NIC, STAGES_KERNEL };
+/* Timestamps of the stages: those of the NIC alone, the kernel's receive times beside them, or its transmit times
+ * too. */
+enum stages_detail { STAGES_NIC, STAGES_KERNEL, STAGES_FULL };
+
+/* --stages */
+struct stages_wish {
+	int64_t detail; /* enum stages_detail */
+	int64_t every; /* STAGES_FULL: the kernel's transmit times of one packet in this number */
+	const char *text; /* as given */
+};
 
 struct options {
 	const char *interface;
@@ -111,7 +119,7 @@ struct options {
 	int64_t transport; /* enum transport_kind */
 	int64_t ptp_type, ptp_domain; /* enum ptp_type; used by transports with PTP messages */
 	int64_t stamp; /* enum source; STAMP_BEST until it is resolved */
-	int64_t stages; /* enum stages_detail */
+	struct stages_wish stages;
 	int64_t size_bytes; /* size of the STAMP packet in octets; 0: as long as its content */
 	int64_t dscp, priority, vlan_priority; /* -1: not given */
 	int64_t ttl;
@@ -187,7 +195,14 @@ static inline bool options_by_nic(const struct options *o)
 /* True if the kernel's time of each received packet is taken beside the NIC's timestamp. */
 static inline bool options_kernel_times(const struct options *o)
 {
-	return o->stages == STAGES_KERNEL && o->sw_timestamps && o->stamp == SOURCE_HARDWARE;
+	return o->stages.detail >= STAGES_KERNEL && o->sw_timestamps && o->stamp == SOURCE_HARDWARE;
+}
+
+/* True if the kernel's times of sent packets are taken: at the entry of the queueing discipline, and with timestamps of
+ * the NIC also at the driver. */
+static inline bool options_queue_times(const struct options *o)
+{
+	return o->stages.detail == STAGES_FULL && o->sw_timestamps && options_on_wire(o);
 }
 
 /* True if the complete report is printed. */

@@ -65,18 +65,20 @@ static bool set_time(struct log_names *n, struct log_column *c)
 			continue;
 
 		const struct label_time *t = label_time(n->role, i);
+		const bool transmit = t->suffix && !strcmp(c->name + 3, t->suffix);
 		const enum source host = time_is_remote(i) ? n->remote : n->stamp;
 		const bool kernel = source == SOURCE_KERNEL && host == SOURCE_HARDWARE;
 		/* Only for the other host: without wire timestamps the times of its program take their place. */
 		const bool wire = source != SOURCE_USER || (time_is_remote(i) && n->remote == SOURCE_USER);
 
-		if (strncmp(c->name, t->name, 2) || t->kernel != kernel || (!kernel && t->wire != wire))
+		if (strncmp(c->name, t->name, 2) || (t->suffix && !transmit) ||
+		    (!t->suffix && (source == SOURCE_NONE || t->kernel != kernel || (!kernel && t->wire != wire))))
 			continue;
-		if (n->has[i] || source == SOURCE_NONE || (!time_is_remote(i) && source == SOURCE_LOCAL))
+		if (n->has[i] || (!time_is_remote(i) && source == SOURCE_LOCAL))
 			return false;
 		c->kind = COLUMN_TIME;
 		c->time = (uint8_t)i;
-		c->source = source;
+		c->source = transmit ? SOURCE_KERNEL : source;
 		return n->has[i] = true;
 	}
 	return false;
@@ -119,6 +121,9 @@ const char *log_names_read(struct log_names *n)
 	for (unsigned i = 0; i < n->columns; i++)
 		if (!set_column(n, &n->column[i]))
 			return "are not those of a log: a column is unknown or duplicated";
+	/* With timestamps of the kernel they are the times at the driver: see sample_note_driver(). */
+	n->has[KERNEL_DRIVER] |= n->has[KERNEL_QUEUE] && local == SOURCE_KERNEL;
+	n->has[REMOTE_KERNEL_DRIVER] |= n->has[REMOTE_KERNEL_QUEUE] && remote == SOURCE_KERNEL;
 	on_wire = emits ? n->has[EMIT_T1_WIRE] && n->has[EMIT_T4_WIRE] :
 			  n->has[REFLECT_T2_WIRE] && n->has[REFLECT_T3_WIRE];
 	stages_latency_times(n->role, on_wire, &n->from, &n->to);
@@ -138,6 +143,7 @@ void log_names_options(const struct log_names *n, struct options *o)
 	o->no_tx_stamps = !emits && n->stamp != SOURCE_USER && !n->has[REFLECT_T3_WIRE];
 	o->sw_timestamps = emits ? n->has[EMIT_T1_USER] || n->has[EMIT_T4_USER] || n->has[REMOTE + REFLECT_T2_USER] :
 				   n->has[REFLECT_T2_USER] || n->has[REFLECT_T3_USER];
-	o->stages = n->has[KERNEL_RECEIVE] ? STAGES_KERNEL : STAGES_NIC;
+	o->stages.detail = n->has[KERNEL_QUEUE] || n->has[REMOTE_KERNEL_QUEUE] ? STAGES_FULL :
+			   n->has[KERNEL_RECEIVE] ? STAGES_KERNEL : STAGES_NIC;
 	o->interface = NULL;
 }

@@ -54,6 +54,10 @@ bool options_value(const struct options *o, unsigned index, struct option_value 
 		v->text = o->until_known.text;
 		v->kind = v->text ? OPTION_TEXT : OPTION_NONE;
 		break;
+	case KIND_STAGES:
+		v->text = o->stages.text;
+		v->kind = OPTION_TEXT;
+		break;
 	case KIND_TOLERANCE: /* an option of --compare, which measures nothing */
 		break;
 	default:
@@ -95,8 +99,8 @@ static void print_row(FILE *out, const struct option_row *row)
 {
 	print_names(out, row, HELP_COLUMN);
 	fputs(row->help, out);
-	if (row->kind == KIND_CHOICE)
-		fprintf(out, ": %s", phrase_allowed(row).text);
+	if (row->choice)
+		fprintf(out, ": %s", phrase_choices(row).text);
 	print_default(out, row);
 }
 

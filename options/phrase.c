@@ -44,7 +44,7 @@ struct phrase phrase_default(const struct option_row *row)
 
 	if (row->kind == KIND_NUMBER && row->initial >= row->min)
 		return number_text(row, row->initial);
-	if (row->kind == KIND_CHOICE)
+	if (row->kind == KIND_CHOICE || row->kind == KIND_STAGES)
 		for (const struct choice *c = row->choice; c->name; c++)
 			if (c->value == row->initial)
 				phrase_add(&p, "%s", c->name);
@@ -63,6 +63,15 @@ static struct phrase allowed_numbers(const struct option_row *row)
 	return p;
 }
 
+struct phrase phrase_choices(const struct option_row *row)
+{
+	struct phrase p = { "" };
+
+	for (const struct choice *c = row->choice; c->name; c++)
+		phrase_add_word(&p, "", c->name, c[1].name != NULL);
+	return p;
+}
+
 struct phrase phrase_allowed(const struct option_row *row)
 {
 	struct phrase p = { "" };
@@ -74,8 +83,9 @@ struct phrase phrase_allowed(const struct option_row *row)
 		phrase_add(&p, "0 to 63, 0x0 to 0x3f, CS0 to CS7, AF11 to AF43, EF, VA, LE or DF");
 		break;
 	case KIND_CHOICE:
-		for (const struct choice *c = row->choice; c->name; c++)
-			phrase_add_word(&p, "", c->name, c[1].name != NULL);
+		return phrase_choices(row);
+	case KIND_STAGES:
+		phrase_add(&p, "%s, or full/N for one packet in N, e.g. full/64", phrase_choices(row).text);
 		break;
 	case KIND_FILE:
 		phrase_add(&p, "the name of a file");

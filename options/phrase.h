@@ -21,6 +21,9 @@ struct phrase phrase_excerpt(const char *text);
 /* The default in the form that the command line takes, without its unit; empty: no default. */
 struct phrase phrase_default(const struct option_row *row);
 
+/* The names of the choices: "nic, kernel or full". */
+struct phrase phrase_choices(const struct option_row *row);
+
 /* The accepted values, for the end of a message: "give ...". */
 struct phrase phrase_allowed(const struct option_row *row);
 

@@ -44,6 +44,17 @@ static bool stop_and_continue(const struct parse *p)
 	return p->o->on_breach.stop && p->o->keep_going;
 }
 
+static bool full_without_stages(const struct parse *p)
+{
+	return p->o->stages.detail == STAGES_FULL && !p->o->sw_timestamps;
+}
+
+static bool full_without_stamps(const struct parse *p)
+{
+	return p->o->stages.detail == STAGES_FULL && p->o->sw_timestamps && p->o->stamp != STAMP_BEST &&
+	       !options_on_wire(p->o);
+}
+
 static bool give_up_before_timeout(const struct parse *p)
 {
 	return p->o->give_up_ns && p->o->give_up_ns < p->o->timeout_ns;
@@ -300,6 +311,9 @@ static const struct rule {
 	  "is missing: a MAC address has no route, give the name of a network interface" },
 	{ link_local_without_interface, "interface", NULL, NULL,
 	  "is missing: a link-local address is valid on one link only, give its interface, as in fe80::1%eth0" },
+	{ full_without_stages, "stages", "sw-timestamps", "without", "its times divide the stages of -s, add -s" },
+	{ full_without_stamps, "stages", NULL, NULL,
+	  "full needs transmit timestamps: leave out --no-tx-ts, --no-hw-ts and --stamp user" },
 	{ NULL, "once", "address", "with", "only a reflector waits for emitters, use --count or --duration" },
 	{ NULL, "allow", "address", "with", "only a reflector answers" },
 	{ NULL, "allow-short", "address", "with", "only a reflector answers" },

@@ -14,6 +14,7 @@
 #define PREFIX(field) .kind = KIND_PREFIX, .offset = AT(struct allow_list, field)
 #define ROTATION(field) .kind = KIND_ROTATION, .offset = AT(struct log_rotation, field)
 #define GOAL(field) .kind = KIND_GOAL, .offset = AT(struct known_goal, field)
+#define DETAIL(field) .kind = KIND_STAGES, .offset = AT(struct stages_wish, field)
 #define TOLERANCE(field) .kind = KIND_TOLERANCE, .offset = AT(struct tolerance, field)
 #define ADDRESS(field) .kind = KIND_ADDRESS, .offset = AT(union address, field)
 #define IN_US .unit = "us", .unit_size = NS_PER_US, .decimals = 3, .ns = 1
@@ -22,6 +23,7 @@
 #define IN_PACKETS .unit = "packets", .unit_size = 1
 #define PACKETS_MAX 1000000000000LL
 #define SIZE_MAX_BYTES (65535 - 20 - 8) /* UDP in IPv4 */
+#define STAGES_EVERY_MAX 1000000
 #define PTP_DOMAIN_MAX 127 /* IEEE 1588-2008 table 2: those above are reserved */
 
 static const struct choice sources[] = {
@@ -71,6 +73,7 @@ static const struct choice carriers[] = {
 static const struct choice details[] = {
 	{ "nic", STAGES_NIC },
 	{ "kernel", STAGES_KERNEL },
+	{ "full", STAGES_FULL },
 	{ 0 },
 };
 
@@ -108,8 +111,8 @@ const struct option_row option_table[] = {
 	{ NULL, 'N', "no-tx-ts", NULL, FLAG(no_tx_stamps),
 	  .help = "reflector: take no transmit timestamps" },
 	{ NULL, 's', "sw-timestamps", NULL, FLAG(sw_timestamps), .help = "record the times of user space as well" },
-	{ NULL, 0, "stages", "DETAIL", CHOICE(stages), .initial = STAGES_KERNEL, .choice = details,
-	  .help = "with -s: choose the detail of the receive stages" },
+	{ NULL, 0, "stages", "DETAIL", DETAIL(stages), .initial = STAGES_KERNEL, .choice = details,
+	  .max = STAGES_EVERY_MAX, .help = "with -s: choose the detail of the stages" },
 
 	{ NULL, 0, "synced", "NS", NUMBER(synced_ns), .unit = "ns", .unit_size = 1, .ns = 1, .min = 0, .max = NS_PER_S,
 	  .initial = -1, .help = "emitter: declare both NIC clocks equal within this time" },

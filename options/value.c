@@ -109,6 +109,23 @@ static int set_rotation(const struct option_row *row, const char *text, void *fi
 	return 0;
 }
 
+static int set_stages(const struct option_row *row, const char *text, void *field)
+{
+	const char *slash = strchr(text, '/'), *end = NULL;
+	struct stages_wish *wish = field;
+	const struct choice *c = row->choice;
+	const size_t bytes = slash ? (size_t)(slash - text) : strlen(text);
+
+	while (c->name && (strncmp(text, c->name, bytes) || c->name[bytes]))
+		c++;
+	if (!c->name || (slash && c->value != STAGES_FULL))
+		return option_refuse(row, text, "is not a choice");
+	*wish = (struct stages_wish){ c->value, 1, text };
+	if (slash && (!read_whole(slash + 1, &end, &wish->every) || *end || !wish->every || wish->every > row->max))
+		return option_refuse(row, text, "has no number of packets up to 1000000");
+	return 0;
+}
+
 static int (*const set[])(const struct option_row *row, const char *text, void *field) = {
 	[KIND_FLAG] = set_flag,
 	[KIND_NUMBER] = option_set_number,
@@ -124,6 +141,7 @@ static int (*const set[])(const struct option_row *row, const char *text, void *
 	[KIND_ROTATION] = set_rotation,
 	[KIND_TOLERANCE] = option_set_tolerance,
 	[KIND_GOAL] = option_set_goal,
+	[KIND_STAGES] = set_stages,
 };
 
 int option_set(struct options *o, const struct option_row *row, const char *text)

@@ -126,8 +126,12 @@ static const struct good {
 	{ { E, "--ipv6" }, { YES(ipv6) } },
 	{ { E, "--port", "319" }, { NUM(port, 319) } },
 	{ { E, "--stamp", "hardware" }, { NUM(stamp, SOURCE_HARDWARE) } },
-	{ { E, "--stages", "nic" }, { NUM(stages, STAGES_NIC) } },
-	{ { E, "--stages=kernel" }, { NUM(stages, STAGES_KERNEL) } },
+	{ { E, "--stages", "nic" }, { NUM(stages.detail, STAGES_NIC) } },
+	{ { E, "--stages=kernel" }, { NUM(stages.detail, STAGES_KERNEL) } },
+	{ { E, "-s", "--stages", "full" }, { YES(sw_timestamps), NUM(stages.detail, STAGES_FULL) } },
+	{ { E, "-s", "--stages=full/64" }, { YES(sw_timestamps), NUM(stages.detail, STAGES_FULL), NUM(stages.every, 64) } },
+	{ { E, "-s", "--stages=full/1000000" },
+	  { YES(sw_timestamps), NUM(stages.detail, STAGES_FULL), NUM(stages.every, 1000000) } },
 	{ { E, "--stamp", "kernel" }, { NUM(stamp, SOURCE_KERNEL) } },
 	{ { E, "--stamp=user" }, { NUM(stamp, SOURCE_USER) } },
 	{ { E, "--stamp", "user", "--stamp", "kernel" }, { NUM(stamp, SOURCE_KERNEL) } },
@@ -429,7 +433,7 @@ static void set_wanted_defaults(struct options *o)
 	o->interface = "eth0";
 	o->port = 862;
 	o->stamp = SOURCE_HARDWARE;
-	o->stages = STAGES_KERNEL;
+	o->stages = (struct stages_wish){ STAGES_KERNEL, 1, "kernel" };
 	o->timeout_ns = 100000000;
 	o->overflow_ns = 100000;
 	o->bucket_ns = 1000;
@@ -486,6 +490,7 @@ static void assert_same(const char *const *args, const struct options *got, stru
 	want->hlog_path = got->hlog_path;
 	want->prometheus_path = got->prometheus_path;
 	want->until_known.text = got->until_known.text;
+	want->stages.text = got->stages.text;
 	want->allow = used(args, "--allow") ? got->allow : want->allow; /* test_allow checks it */
 	for (size_t i = 0; i < sizeof(*got) && same; i++) {
 		same = ((const char *)got)[i] == ((const char *)want)[i];
