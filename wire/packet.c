@@ -112,6 +112,7 @@ INLINE enum packet_verdict read_request_as(const struct layout *const l, const u
 	r->seq = get32(packet + AT_SEQ);
 	r->error_estimate = get16(packet + l->error_estimate);
 	r->is_rant = r->wants_t2_user = r->wants_follow_ups = r->wants_t2_kernel = r->wants_class = false;
+	r->kernel_every = 0;
 	if (!(r->error_estimate & ERROR_ESTIMATE_MULTIPLIER))
 		return PACKET_MALFORMED;
 	/* A shorter packet is from TWAMP-Light and has padding at the offset of the SSID (RFC 8762 section

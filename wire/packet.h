@@ -34,7 +34,11 @@ struct packet_departure {
 	uint32_t seq; /* the reply's number in the reflector's count */
 	uint8_t method; /* enum packet_method, not NONE */
 	int64_t ns; /* same clock and epoch as t2_ns and t3_ns */
+	uint32_t queue_ns, driver_ns; /* the kernel's times, after T3 of user space of that reply */
+	uint8_t kernel; /* enum packet_kernel: which of these two are known */
 };
+
+enum packet_kernel { PACKET_KERNEL_QUEUE = 1, PACKET_KERNEL_DRIVER = 2 };
 
 /* Contents that all probes of a run share. */
 struct packet_plan {
@@ -46,6 +50,8 @@ struct packet_plan {
 	bool software;
 	bool t2_user; /* request the user-space receive time T2_SW in that TLV */
 	bool t2_kernel; /* with t2_user: request the kernel's receive time T2_KERNEL in the receipt TLV */
+	/* request the kernel's transmit times of one reply in this number: departure TLV; 0: TLV not sent */
+	uint32_t kernel_every;
 	/* number of departures of earlier replies to request by the second rant TLV, at most
 	 * FOLLOW_UPS_MAX; 0: TLV not sent */
 	uint8_t follow_ups;
@@ -75,6 +81,7 @@ struct request {
 	bool wants_t2_user; /* the rant TLV requests T2_SW */
 	bool wants_t2_kernel; /* the receipt TLV has room for T2_KERNEL */
 	bool wants_follow_ups; /* the request has the second rant TLV */
+	uint32_t kernel_every; /* wants the kernel's transmit times of one reply in this number; 0: of none */
 	bool wants_class; /* the request has a Class of Service TLV */
 };
 
@@ -112,8 +119,8 @@ struct answer {
 	uint32_t poll_gap_ns; /* see struct sample */
 	bool t2_kernel_known;
 	int64_t t2_kernel_ns; /* on the timebase of t2_user_ns */
-	/* The second rant TLV: known departures of the last replies, newest first. The reply reports as
-	 * many as the request asks for. */
+	/* The second rant TLV and the departure TLV: known departures of the last replies, newest first. The
+	 * reply reports as many as the request asks for. */
 	uint8_t follow_ups; /* at most FOLLOW_UPS_MAX */
 	const struct packet_departure *follow_up; /* array of follow_ups entries, owned by the caller */
 };
@@ -157,7 +164,8 @@ struct reply {
 	bool t2_kernel_known;
 	int64_t t2_kernel_ns; /* see struct answer */
 	uint8_t follow_ups; /* valid entries of follow_up[], newest first; the rest is undefined */
-	struct packet_departure follow_up[FOLLOW_UPS_MAX];
+	uint8_t departures; /* those of departure[], which have no method and no time on the wire */
+	struct packet_departure follow_up[FOLLOW_UPS_MAX], departure[FOLLOW_UPS_MAX];
 };
 
 /* Fills *r from the base of a PACKET_GOOD packet. With a key and a wrong HMAC the result is always

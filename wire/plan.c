@@ -48,6 +48,8 @@ int plan_probes(struct packet_plan *plan, const struct options *o, const struct 
 				      .software = options_joined(o),
 				      .t2_user = o->sw_timestamps,
 				      .t2_kernel = options_kernel_times(o),
+				      .kernel_every = options_joined(o) && options_queue_times(o) ?
+				      (uint32_t)o->stages.every : 0,
 				      .follow_ups = options_joined(o) && o->window > 1 ? FOLLOW_UPS_MAX : 0,
 				      .class_of_service = o->dscp >= 0 && !options_echoes(o),
 				      .dscp = (uint8_t)(o->dscp > 0 ? o->dscp : 0),

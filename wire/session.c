@@ -204,7 +204,9 @@ unsigned session_departures(const struct session *s, struct packet_departure to[
 		const struct session_reply *reply = &s->reply[seq % SESSION_REPLIES];
 
 		if (reply->method != PACKET_METHOD_NONE)
-			to[count++] = (struct packet_departure){ .seq = seq, .method = reply->method, .ns = reply->ns };
+			to[count++] = (struct packet_departure){ .seq = seq, .method = reply->method, .ns = reply->ns,
+								 .kernel = reply->kernel, .queue_ns = reply->queue_ns,
+								 .driver_ns = reply->driver_ns };
 	}
 	return count;
 }

@@ -24,6 +24,8 @@ struct session_reply {
 	int64_t ns;
 	uint32_t key; /* key of the reply's flight */
 	uint8_t method; /* enum packet_method of ns; NONE: unknown */
+	uint8_t kernel; /* as the next two: struct packet_departure */
+	uint32_t queue_ns, driver_ns;
 };
 
 struct session {
@@ -113,18 +115,18 @@ static inline void session_note_reply(struct session *s, uint32_t key, uint8_t m
 }
 
 /*
- * Notes the departure time of reply `seq` with the flight of this key. Ignored if the reply is not one of
+ * Notes the departure of reply d->seq with the flight of this key. Ignored if the reply is not one of
  * the last SESSION_REPLIES of this session or the session was evicted: the remembered replies belong to the
  * present session, and keys are unique among them.
  */
-static inline void session_note_departure(struct session *s, uint32_t seq, uint32_t key, uint8_t method, int64_t ns)
+static inline void session_note_departure(struct session *s, uint32_t key, const struct packet_departure *d)
 {
-	struct session_reply *reply = &s->reply[seq % SESSION_REPLIES];
+	struct session_reply *reply = &s->reply[d->seq % SESSION_REPLIES];
 
-	if (s->reply_seq - seq - 1 >= SESSION_REPLIES || reply->key != key)
+	if (s->reply_seq - d->seq - 1 >= SESSION_REPLIES || reply->key != key)
 		return;
-	reply->ns = ns;
-	reply->method = method;
+	*reply = (struct session_reply){ .ns = d->ns, .key = key, .method = d->method, .kernel = d->kernel,
+					 .queue_ns = d->queue_ns, .driver_ns = d->driver_ns };
 }
 
 /* The last reply, s->reply_seq - 1. Method NONE if it was never sent. */

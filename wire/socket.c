@@ -92,6 +92,12 @@ static int open_socket(const struct transport *t, int *fd)
 	return 0;
 }
 
+/* Flags of SO_TIMESTAMPING for the kernel's transmit times. */
+static int detail_flags(const struct channel *c)
+{
+	return SOF_TIMESTAMPING_TX_SCHED | (c->wire == SOURCE_HARDWARE ? SOF_TIMESTAMPING_TX_SOFTWARE : 0);
+}
+
 /* Flags of SO_TIMESTAMPING; 0: none. */
 static int timestamping_flags(const struct channel *c)
 {
@@ -105,6 +111,11 @@ static int timestamping_flags(const struct channel *c)
 	else if (c->wire == SOURCE_KERNEL)
 		flags = SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE |
 			(by_socket ? SOF_TIMESTAMPING_TX_SOFTWARE : 0);
+	/* OPT_TX_SWHW: the NIC's timestamp does not replace the kernel's. */
+	if (c->detail && c->wire == SOURCE_HARDWARE)
+		flags |= SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_OPT_TX_SWHW;
+	if (c->detail_by_socket)
+		flags |= c->detail;
 	/* OPT_TSONLY: no payload is returned, so net.core.tstamp_allow_data does not apply. */
 	return flags && c->tx_stamps ? flags | SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY : flags;
 }
@@ -295,6 +306,8 @@ int socket_open(struct channel *c, const struct options *o, const struct nic *n)
 	c->tx_stamps = c->wire != SOURCE_USER && !o->no_tx_stamps;
 	c->some_stamps = c->tx_stamps && o->stamp_every > 1;
 	c->kernel_times = options_kernel_times(o);
+	c->detail = options_queue_times(o) ? detail_flags(c) : 0;
+	c->detail_by_socket = c->detail && o->stages.every == 1 && !c->some_stamps;
 	c->priority = (int)o->priority;
 	c->tos = o->dscp > 0 ? (int)o->dscp * 4 : 0;
 	c->stray_fd = -1;
@@ -469,16 +482,37 @@ int socket_want_tos(struct channel *c)
 	return error;
 }
 
-int socket_want_kernel_times(struct channel *c)
+static int change_timestamping(const struct channel *c)
 {
 	int error = 0;
+
+	for (int i = 0; i < c->peer_sockets && !error; i++)
+		error = set_int(c->peer_socket[i].fd, SOL_SOCKET, SO_TIMESTAMPING, timestamping_flags(c));
+	return error;
+}
+
+int socket_want_kernel_times(struct channel *c)
+{
+	int error;
 
 	if (c->wire != SOURCE_HARDWARE)
 		return -EOPNOTSUPP;
 	c->kernel_times = true;
-	for (int i = 0; i < c->peer_sockets && !error; i++)
-		error = set_int(c->peer_socket[i].fd, SOL_SOCKET, SO_TIMESTAMPING, timestamping_flags(c));
+	error = change_timestamping(c);
 	c->kernel_times = !error;
+	return error;
+}
+
+int socket_want_detail(struct channel *c)
+{
+	int error;
+
+	if (!c->tx_stamps)
+		return -EOPNOTSUPP;
+	c->detail = detail_flags(c);
+	error = change_timestamping(c);
+	if (error)
+		c->detail = 0;
 	return error;
 }
 

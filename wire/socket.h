@@ -91,6 +91,10 @@ struct channel {
 	bool tos_wanted; /* set by socket_want_tos() */
 	/* the kernel's receive time beside the NIC's timestamp; set by socket_want_kernel_times() */
 	bool kernel_times;
+	/* The kernel's transmit times: flags of SO_TIMESTAMPING, 0: of no packet. detail_by_socket: of every packet,
+	 * else of those that are sent with detailed. */
+	int detail;
+	bool detail_by_socket, detailed;
 	/* A reflector with a given priority on IPv4, where the ToS of a packet would set its priority. */
 	bool keeps_priority;
 	int priority;
@@ -164,6 +168,11 @@ int socket_want_tos(struct channel *c);
  * (SOF_TIMESTAMPING_RX_SOFTWARE, Documentation/networking/timestamping.rst). The first packets after that
  * may lack it. One system call for each socket. 0 or -errno: c->kernel_times stays false. */
 int socket_want_kernel_times(struct channel *c);
+
+/* Allows `detailed` packets of a reflector, which get KERNEL_QUEUE and with timestamps of the NIC KERNEL_DRIVER
+ * (SOF_TIMESTAMPING_TX_SCHED, TX_SOFTWARE, OPT_TX_SWHW). One system call for each socket. 0 or -errno: c->detail
+ * stays 0. */
+int socket_want_detail(struct channel *c);
 
 /* Stores in c->dropped the datagrams that the kernel dropped since socket_bind() because the receive buffer
  * was full or the checksum was wrong; for an emitter without those of other senders. Call it right after

@@ -83,10 +83,12 @@ static struct cmsghdr *put_id(const struct channel *c, struct cmsghdr *m, uint32
 		m = put_message(m, SOL_SOCKET, SCM_TS_OPT_ID, &id, sizeof(id));
 	else
 		c->at->id_asked = c->at->id_doubted && !c->at->id_open;
-	if (!c->at->id_asked && !c->some_stamps)
+	if (!c->at->id_asked && !c->some_stamps && (!c->detailed || c->detail_by_socket))
 		return m;
 	if (c->at->id_asked)
 		asked |= SOF_TIMESTAMPING_TX_SCHED;
+	if (c->detailed)
+		asked |= c->detail;
 	c->at->id_reported |= c->at->id_asked;
 	return put_message(m, SOL_SOCKET, SO_TIMESTAMPING, &asked, sizeof(asked));
 }
@@ -396,6 +398,8 @@ static enum fetch read_extended_error(const struct channel *c, const struct cmsg
 	d->id = e.ee_data;
 	if (e.ee_errno != ENOMSG || e.ee_origin != SO_EE_ORIGIN_TIMESTAMPING)
 		return FETCH_OTHER;
+	if (e.ee_info == SCM_TSTAMP_SCHED && c->detail)
+		return FETCH_QUEUE;
 	if (e.ee_info == SCM_TSTAMP_SCHED && c->at->id_reported)
 		return FETCH_ID;
 	return e.ee_info == SCM_TSTAMP_SND ? FETCH_STAMP : FETCH_OTHER;
@@ -408,7 +412,7 @@ enum fetch stamp_fetch(struct channel *c, struct departure *d)
 	const struct transport *t = c->at->transport;
 	enum fetch entry = FETCH_OTHER;
 	bool stamped = false;
-	int64_t kernel_ns;
+	int64_t kernel_ns = 0;
 
 	if (kernel_recvmsg(c->direct, c->at->fd, &m, MSG_ERRQUEUE) < 0)
 		return FETCH_EMPTY;
@@ -423,9 +427,15 @@ enum fetch stamp_fetch(struct channel *c, struct departure *d)
 			entry = read_extended_error(c, h, d);
 		}
 	}
+	if (entry == FETCH_QUEUE || (entry == FETCH_STAMP && !stamped && c->detail & SOF_TIMESTAMPING_TX_SOFTWARE)) {
+		/* With OPT_TX_SWHW the kernel's time and that of the NIC come in two entries. */
+		entry = entry == FETCH_STAMP ? FETCH_DRIVER : entry;
+		d->time_ns = kernel_ns;
+		stamped = kernel_ns != 0;
+	}
 	/* A timestamp requested with OPT_TSONLY has no payload, so MSG_TRUNC means something else. With an
 	 * id request an unwanted time may be included. */
-	if ((entry == FETCH_ID || (entry == FETCH_STAMP && stamped)) && !(m.msg_flags & MSG_TRUNC))
+	if ((entry == FETCH_ID || (entry != FETCH_OTHER && stamped)) && !(m.msg_flags & MSG_TRUNC))
 		return entry;
 	counter_add(&c->error_other, 1);
 	return FETCH_OTHER;

@@ -48,10 +48,11 @@ static inline void stamp_doubt(const struct channel *c, struct peer_socket *l)
 /* Receives one datagram into c->datagram without waiting. 1: *a is filled; 0: none; -errno. */
 int stamp_receive(struct channel *c, struct arrival *a);
 
-enum fetch { FETCH_EMPTY, FETCH_STAMP, FETCH_ID, FETCH_OTHER };
+enum fetch { FETCH_EMPTY, FETCH_STAMP, FETCH_ID, FETCH_QUEUE, FETCH_DRIVER, FETCH_OTHER };
 
-/* Reads one error queue entry without waiting. FETCH_ID: the id of a packet that requested it. FETCH_OTHER:
- * not a transmit timestamp of this program, counted in *c. */
+/* Reads one error queue entry without waiting. FETCH_ID: the id of a packet that requested it. FETCH_QUEUE,
+ * FETCH_DRIVER: time_ns is KERNEL_QUEUE or KERNEL_DRIVER of this packet, CLOCK_REALTIME. FETCH_OTHER: not a
+ * transmit timestamp of this program, counted in *c. */
 enum fetch stamp_fetch(struct channel *c, struct departure *d);
 
 #define STAMP_READY 4

@@ -135,6 +135,9 @@ static const struct tlv_rule {
 			     TLV_RANT_MAGIC_BYTES + FOLLOW_UPS_MAX * TLV_RANT_DEPARTURE_BYTES,
 			     tlv_rant_answer_follow_ups,
 			     tlv_rant_read_follow_ups },
+	[TLV_DEPARTURE] = { TLV_RANT_MAGIC_BYTES + TLV_RANT_DEPARTURE_BYTES,
+			    TLV_RANT_MAGIC_BYTES + FOLLOW_UPS_MAX * TLV_RANT_DEPARTURE_BYTES,
+			    tlv_rant_answer_departure, tlv_rant_read_departure },
 	[TLV_RECEIPT] = { TLV_RECEIPT_BYTES, TLV_RECEIPT_MOST_BYTES, tlv_rant_answer_receipt, tlv_rant_read_receipt },
 };
 
@@ -167,7 +170,8 @@ INLINE const struct tlv_rule *rule_of(const struct tlv *t, const uint8_t *p, siz
 	if (t->bytes < TLV_RANT_MAGIC_BYTES || left < TLV_HEADER_BYTES + TLV_RANT_MAGIC_BYTES ||
 	    memcmp(p + TLV_HEADER_BYTES, TLV_RANT_MAGIC, TLV_RANT_MAGIC_BYTES))
 		return NULL;
-	if (t->type == TLV_FOLLOW_UPS && (t->bytes - TLV_RANT_MAGIC_BYTES) % TLV_RANT_DEPARTURE_BYTES)
+	if ((t->type == TLV_FOLLOW_UPS || t->type == TLV_DEPARTURE) &&
+	    (t->bytes - TLV_RANT_MAGIC_BYTES) % TLV_RANT_DEPARTURE_BYTES)
 		return &wrong_length;
 	return t->rule;
 }
@@ -233,6 +237,8 @@ static size_t bytes_before_hmac(const struct packet_plan *plan)
 		bytes += TLV_HEADER_BYTES + tlv_rant_follow_ups_bytes(plan->follow_ups);
 	if (plan->software && plan->t2_user)
 		bytes += TLV_HEADER_BYTES + tlv_rant_receipt_bytes(plan);
+	if (plan->kernel_every)
+		bytes += TLV_HEADER_BYTES + tlv_rant_departure_bytes(plan);
 	if (plan->class_of_service)
 		bytes += TLV_HEADER_BYTES + CLASS_OF_SERVICE_BYTES;
 	return bytes;
@@ -286,6 +292,8 @@ void tlv_prepare(uint8_t *p, const uint8_t *end, const struct packet_plan *plan)
 		tlv_rant_ask_by_magic(put_tlv(&p, TLV_FOLLOW_UPS, tlv_rant_follow_ups_bytes(plan->follow_ups)));
 	if (plan->software && plan->t2_user)
 		tlv_rant_ask_by_magic(put_tlv(&p, TLV_RECEIPT, tlv_rant_receipt_bytes(plan)));
+	if (plan->kernel_every)
+		tlv_rant_ask_departure(put_tlv(&p, TLV_DEPARTURE, tlv_rant_departure_bytes(plan)), plan);
 	if (plan->class_of_service)
 		*put_tlv(&p, TLV_CLASS_OF_SERVICE, CLASS_OF_SERVICE_BYTES) = (uint8_t)(plan->dscp << 2);
 	if (plan->key && p != start)

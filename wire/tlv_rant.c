@@ -71,11 +71,13 @@ INLINE unsigned length_of(const uint8_t *value)
 	return get16(value - 2);
 }
 
-/* docs/protocol.md: magic; then for each reply its number, method, 3 zero octets, time. */
+/* docs/protocol.md: magic; then for each reply 16 octets. */
 INLINE unsigned departures_of(const uint8_t *value)
 {
 	return (length_of(value) - TLV_RANT_MAGIC_BYTES) / TLV_RANT_DEPARTURE_BYTES;
 }
+
+/* Each reply: its number, method, 3 zero octets, time. */
 
 void tlv_rant_ask_by_magic(uint8_t *value)
 {
@@ -131,4 +133,60 @@ void tlv_rant_read_receipt(const uint8_t *value, bool ptp, struct reply *r)
 	r->poll_gap_ns = get32(value + TLV_RANT_MAGIC_BYTES);
 	r->t2_kernel_known = length_of(value) >= TLV_RECEIPT_KERNEL_BYTES && is_time(value + TLV_RECEIPT_BYTES);
 	r->t2_kernel_ns = r->t2_kernel_known ? get_ns(value + TLV_RECEIPT_BYTES, ptp) : 0;
+}
+
+/* ---- Type 243: the kernel's transmit times of the last replies --------------------------------------------------- */
+
+/* In each entry of a reply: its number, flags, 3 zero octets, two times in ns after T3 of user space. A request has its
+ * number in the place of the first time of the first entry. */
+#define DEPARTURE_FLAGS 4
+#define DEPARTURE_QUEUE 8
+#define DEPARTURE_DRIVER 12
+
+void tlv_rant_ask_departure(uint8_t *value, const struct packet_plan *plan)
+{
+	memcpy(value, TLV_RANT_MAGIC, TLV_RANT_MAGIC_BYTES);
+	put32(value + TLV_RANT_MAGIC_BYTES + DEPARTURE_QUEUE, plan->kernel_every);
+}
+
+uint32_t tlv_rant_kernel_every(const uint8_t *value)
+{
+	return get32(value + TLV_RANT_MAGIC_BYTES + DEPARTURE_QUEUE);
+}
+
+bool tlv_rant_answer_departure(uint8_t *value, const struct tlv_answering *with)
+{
+	const unsigned space = departures_of(value);
+	uint8_t *p = value + TLV_RANT_MAGIC_BYTES, *end = p + space * TLV_RANT_DEPARTURE_BYTES;
+
+	memset(p, 0, space * TLV_RANT_DEPARTURE_BYTES);
+	for (unsigned i = 0; i < with->a->follow_ups && p < end; i++) {
+		const struct packet_departure *d = &with->a->follow_up[i];
+
+		if (!d->kernel)
+			continue;
+		put32(p, d->seq);
+		p[DEPARTURE_FLAGS] = d->kernel;
+		put32(p + DEPARTURE_QUEUE, d->queue_ns);
+		put32(p + DEPARTURE_DRIVER, d->driver_ns);
+		p += TLV_RANT_DEPARTURE_BYTES;
+	}
+	return true;
+}
+
+void tlv_rant_read_departure(const uint8_t *value, bool ptp, struct reply *r)
+{
+	const uint8_t *p = value + TLV_RANT_MAGIC_BYTES;
+
+	(void)ptp;
+	r->departures = 0;
+	/* The unchanged request has no flags. */
+	for (unsigned left = departures_of(value); left; left--, p += TLV_RANT_DEPARTURE_BYTES) {
+		const uint8_t kernel = p[DEPARTURE_FLAGS] & (PACKET_KERNEL_QUEUE | PACKET_KERNEL_DRIVER);
+
+		if (kernel)
+			r->departure[r->departures++] = (struct packet_departure){
+				.seq = get32(p), .kernel = kernel, .queue_ns = get32(p + DEPARTURE_QUEUE),
+				.driver_ns = get32(p + DEPARTURE_DRIVER) };
+	}
 }

@@ -14,6 +14,7 @@
 #define TLV_RECEIPT_BYTES 8 /* magic and poll gap */
 #define TLV_RECEIPT_KERNEL_BYTES 16 /* and T2_KERNEL; a later version may append fields, which are cleared here */
 #define TLV_RECEIPT_MOST_BYTES 64
+#define TLV_DEPARTURE 243
 #define TLV_RANT_MAGIC "RANT" /* the Value begins with it; else the TLV belongs to another experiment */
 #define TLV_RANT_MAGIC_BYTES 4
 #define TLV_RANT_DEPARTURE_BYTES 16
@@ -44,9 +45,19 @@ static inline size_t tlv_rant_receipt_bytes(const struct packet_plan *plan)
 	return plan->t2_kernel ? TLV_RECEIPT_KERNEL_BYTES : TLV_RECEIPT_BYTES;
 }
 
-/* Fills a zeroed value with the request of a probe of this plan: type 240, and types 241 and 242. */
+/* Length of the departure TLV's value: as many replies as T3 is reported of. */
+static inline size_t tlv_rant_departure_bytes(const struct packet_plan *plan)
+{
+	return tlv_rant_follow_ups_bytes(plan->follow_ups ? plan->follow_ups : 1);
+}
+
+/* Fills a zeroed value with the request of a probe of this plan: type 240, types 241 and 242, and type 243. */
 void tlv_rant_ask(uint8_t *value, const struct packet_plan *plan);
 void tlv_rant_ask_by_magic(uint8_t *value);
+void tlv_rant_ask_departure(uint8_t *value, const struct packet_plan *plan);
+
+/* Type 243: the number of the first entry's second half is that of the request. */
+uint32_t tlv_rant_kernel_every(const uint8_t *value);
 
 /* Stores the requests of a rant TLV in *r. */
 static inline void tlv_rant_read_wishes(uint8_t type, const uint8_t *value, size_t bytes, struct request *r)
@@ -56,6 +67,8 @@ static inline void tlv_rant_read_wishes(uint8_t type, const uint8_t *value, size
 		r->wants_t2_user |= value[4] & TLV_RANT_T2_USER;
 	else if (type == TLV_FOLLOW_UPS)
 		r->wants_follow_ups = true;
+	else if (type == TLV_DEPARTURE)
+		r->kernel_every = tlv_rant_kernel_every(value);
 	else
 		r->wants_t2_kernel |= bytes >= TLV_RECEIPT_KERNEL_BYTES;
 }
@@ -64,10 +77,12 @@ static inline void tlv_rant_read_wishes(uint8_t type, const uint8_t *value, size
 bool tlv_rant_answer(uint8_t *value, const struct tlv_answering *with);
 bool tlv_rant_answer_follow_ups(uint8_t *value, const struct tlv_answering *with);
 bool tlv_rant_answer_receipt(uint8_t *value, const struct tlv_answering *with);
+bool tlv_rant_answer_departure(uint8_t *value, const struct tlv_answering *with);
 
 /* Copy the value of a reply's TLV into *r. */
 void tlv_rant_read(const uint8_t *value, bool ptp, struct reply *r);
 void tlv_rant_read_follow_ups(const uint8_t *value, bool ptp, struct reply *r);
 void tlv_rant_read_receipt(const uint8_t *value, bool ptp, struct reply *r);
+void tlv_rant_read_departure(const uint8_t *value, bool ptp, struct reply *r);
 
 #endif

@@ -74,8 +74,9 @@ static uint8_t *copy_of(const uint8_t *data, size_t bytes, size_t space)
 }
 
 static const struct packet_departure departures[FOLLOW_UPS_MAX] = {
-	{ 0xffffffff, 1, 1700000000123456789 }, { 7, 2, 1 }, { 5, 3, 4000000000999999999 }, { 5, 1, 2 },
-		{ 1, 2, 5000000000 }, { 0, 3, 9 },
+	{ 0xffffffff, 1, 1700000000123456789, 0xffffffff, 0xffffffff, 3 }, { 7, 2, 1, 0, 0, 0 },
+	{ 5, 3, 4000000000999999999, 900, 1200, 3 }, { 5, 1, 2, 7, 0, 1 }, { 1, 2, 5000000000, 0, 8, 2 },
+	{ 0, 3, 9, 0, 0, 0 },
 };
 
 static struct answer answer_of(uint8_t choice)

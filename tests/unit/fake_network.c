@@ -92,8 +92,8 @@ static void reflect(struct event *e)
 	}
 	for (uint32_t n = s->replies; n-- && s->replies - n <= FOLLOW_UPS_MAX;)
 		if (s->reply[n].known_ns <= e->at_ns)
-			reported[a.follow_ups++] = (struct packet_departure){ n, PACKET_METHOD_SOFTWARE,
-									  s->reply[n].t3_ns };
+			reported[a.follow_ups++] = (struct packet_departure){
+				.seq = n, .method = PACKET_METHOD_SOFTWARE, .ns = s->reply[n].t3_ns };
 	a.follow_up = reported;
 	s->reply[s->replies].t3_ns = t->t3_ns;
 	s->reply[s->replies++].known_ns = f->known_ns < 0 ? INT64_MAX : e->at_ns + RESPONSE_NS + f->known_ns;
@@ -333,6 +333,12 @@ int socket_want_tos(struct channel *c)
 }
 
 int socket_want_kernel_times(struct channel *c)
+{
+	(void)c;
+	return 0;
+}
+
+int socket_want_detail(struct channel *c)
 {
 	(void)c;
 	return 0;

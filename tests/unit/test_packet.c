@@ -529,7 +529,8 @@ static struct answer random_answer(void)
 
 	for (int i = 0; i < FOLLOW_UPS_MAX; i++)
 		departures[i] = (struct packet_departure){ (uint32_t)util_random(), (uint8_t)(1 + util_below(3)),
-							   random_time_ns() };
+							   random_time_ns(), (uint32_t)util_random(),
+							   (uint32_t)util_random(), (uint8_t)util_below(4) };
 	return (struct answer){
 		.seq = (uint32_t)util_random(), .t2_ns = random_time_ns(), .t3_ns = random_time_ns(),
 		.ttl = (uint8_t)util_random(),

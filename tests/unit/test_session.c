@@ -826,7 +826,7 @@ static void departures_come_late(void **state)
 
 				if (i > n || due[i] != n)
 					continue;
-				session_note_departure(&s, first + i, first_key + i, PACKET_METHOD_HARDWARE, 1000 + i);
+				session_note_departure(&s, first_key + i, &(struct packet_departure){ .seq = first + i, .method = PACKET_METHOD_HARDWARE, .ns = 1000 + i });
 				if (n - i < 8)
 					left_ns[i] = 1000 + i;
 				check_departures(&s, left_ns, first, n + 1);
@@ -868,18 +868,18 @@ static void a_departure_of_who_was_forgotten(void **state)
 				/* its keys begin at 0, which a new record has too */
 				session_note_reply(s, n, PACKET_METHOD_NONE, 0);
 			for (uint32_t n = 0; n < had; n += 2)
-				session_note_departure(s, n, n, PACKET_METHOD_HARDWARE, 4);
+				session_note_departure(s, n, &(struct packet_departure){ .seq = n, .method = PACKET_METHOD_HARDWARE, .ns = 4 });
 			now_ns += SESSION_IDLE_NS;
 			assert_ptr_equal(find_ipv4(2, 1, 1), s);
 			assert_int_equal(session_departures(s, reported), 0);
 			for (uint32_t n = 0; n < has; n++)
 				session_note_reply(s, had + n, PACKET_METHOD_NONE, 0);
 			for (uint32_t n = 0; n < had; n++)
-				session_note_departure(s, n, n, PACKET_METHOD_HARDWARE, 5);
+				session_note_departure(s, n, &(struct packet_departure){ .seq = n, .method = PACKET_METHOD_HARDWARE, .ns = 5 });
 			assert_int_equal(session_departures(s, reported), 0);
 			assert_int_equal(s->reply_seq, has);
 			for (uint32_t n = 0; n < has; n++)
-				session_note_departure(s, n, had + n, PACKET_METHOD_HARDWARE, 5);
+				session_note_departure(s, had + n, &(struct packet_departure){ .seq = n, .method = PACKET_METHOD_HARDWARE, .ns = 5 });
 			assert_int_equal(session_departures(s, reported), has < 6 ? has : 6);
 		}
 	}

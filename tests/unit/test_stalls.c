@@ -73,6 +73,12 @@ int socket_want_kernel_times(struct channel *c)
 	return 0;
 }
 
+int socket_want_detail(struct channel *c)
+{
+	(void)c;
+	return 0;
+}
+
 static int64_t real_of(int64_t ns)
 {
 	int64_t real_ns = REAL_OFFSET_NS + ns;

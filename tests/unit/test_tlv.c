@@ -81,6 +81,9 @@ static const struct plan_row plan_rows[] = {
 	{ { .software = true }, ASK_SOFTWARE, 24 },
 	{ { .software = true, .t2_user = true }, ASK_T2_USER ASK_RECEIPT, 36 },
 	{ { .software = true, .t2_user = true, .t2_kernel = true }, ASK_T2_USER ASK_RECEIPT_KERNEL, 44 },
+	{ { .kernel_every = 1 }, ASK_DEPARTURE_1, 24 },
+	{ { .kernel_every = 64, .follow_ups = 2 },
+	  "80f10024 52414e54" ENTRY_0 ENTRY_0 "80f30024 52414e54 00000000 00000000 00000040 00000000" ENTRY_0, 80 },
 	{ { .t2_user = true }, "", 0 },
 	{ { .class_of_service = true, .dscp = 46 }, ASK_CLASS_46, 8 },
 	{ { .dscp = 46 }, "", 0 },
@@ -299,39 +302,42 @@ static void as_many_tlvs_as_udp_can_carry(void **state)
 struct wish_row {
 	const char *name, *tlvs;
 	bool t2_user, class, follow_ups;
+	uint32_t kernel_every;
 };
 
 static void wishes_are_seen(void **state)
 {
 	static const struct wish_row rows[] = {
-		{ "none", "", false, false, false },
-		{ "T2_SW", ASK_T2_USER, true, false, false },
+		{ "none", "", false, false, false, 0 },
+		{ "T2_SW", ASK_T2_USER, true, false, false, 0 },
 		{ "T2_SW, and ignored octets", "80f00014 52414e54 ffffffffffffffffffffffffffffffff", true, false,
-		  false },
-		{ "software without T2_SW", ASK_SOFTWARE, false, false, false },
+		  false, 0 },
+		{ "software without T2_SW", ASK_SOFTWARE, false, false, false, 0 },
 		{ "software without T2_SW, and ignored octets",
-		  "80f00014 52414e54 7fffffffffffffffffffffffffffffff", false, false, false },
-		{ "class", ASK_CLASS_46, false, true, false },
-		{ "both behind others", "80c80001a1" ASK_STAGES ASK_CLASS_46 ASK_T2_USER, true, true, false },
+		  "80f00014 52414e54 7fffffffffffffffffffffffffffffff", false, false, false, 0 },
+		{ "class", ASK_CLASS_46, false, true, false, 0 },
+		{ "both behind others", "80c80001a1" ASK_STAGES ASK_CLASS_46 ASK_T2_USER, true, true, false, 0 },
 		{ "T2_SW without the magic", "80f00014 52414e55 80000000000000000000000000000000", false, false,
-		  false },
-		{ "ours of a wrong length", "80f00004 52414e54", false, false, false },
-		{ "T2_SW, 1 too short", "80f00013 52414e54 800000000000000000000000000000", false, false, false },
-		{ "class of a wrong length", "80040003 b80000", false, false, false },
-		{ "class cut off", "80040004 b80000", false, false, false },
-		{ "T2_SW cut off", "80f00014 52414e54 80", false, false, false },
-		{ "behind a malformed one", "80030001 00" ASK_T2_USER ASK_CLASS_46, false, false, false },
-		{ "before a malformed one", ASK_CLASS_46 "80030001 00", false, true, false },
-		{ "within another", "80c80020" ASK_T2_USER ASK_CLASS_46, false, false, false },
-		{ "follow-ups", ASK_FOLLOW_UPS_1, false, false, true },
-		{ "all", ASK_FOLLOW_UPS_6 ASK_CLASS_46 ASK_T2_USER, true, true, true },
+		  false, 0 },
+		{ "ours of a wrong length", "80f00004 52414e54", false, false, false, 0 },
+		{ "T2_SW, 1 too short", "80f00013 52414e54 800000000000000000000000000000", false, false, false, 0 },
+		{ "class of a wrong length", "80040003 b80000", false, false, false, 0 },
+		{ "class cut off", "80040004 b80000", false, false, false, 0 },
+		{ "T2_SW cut off", "80f00014 52414e54 80", false, false, false, 0 },
+		{ "behind a malformed one", "80030001 00" ASK_T2_USER ASK_CLASS_46, false, false, false, 0 },
+		{ "before a malformed one", ASK_CLASS_46 "80030001 00", false, true, false, 0 },
+		{ "within another", "80c80020" ASK_T2_USER ASK_CLASS_46, false, false, false, 0 },
+		{ "follow-ups", ASK_FOLLOW_UPS_1, false, false, true, 0 },
+		{ "all", ASK_FOLLOW_UPS_6 ASK_CLASS_46 ASK_T2_USER, true, true, true, 0 },
 		{ "follow-ups, and ignored octets", "00f10014 52414e54 ffffffffffffffffffffffffffffffff", false,
-		  false, true },
-		{ "follow-ups without the magic", "80f10014 52414e55" ENTRY_0, false, false, false },
-		{ "follow-ups, 1 too long", "80f10015 52414e54" ENTRY_0 "00" ASK_CLASS_46, false, false, false },
-		{ "follow-ups, nothing but the magic", "80f10004 52414e54", false, false, false },
-		{ "how the request was received", ASK_RECEIPT, false, false, false },
-		{ "of the next type", "80f30014 52414e54" ENTRY_0, false, false, false },
+		  false, true, 0 },
+		{ "follow-ups without the magic", "80f10014 52414e55" ENTRY_0, false, false, false, 0 },
+		{ "follow-ups, 1 too long", "80f10015 52414e54" ENTRY_0 "00" ASK_CLASS_46, false, false, false, 0 },
+		{ "follow-ups, nothing but the magic", "80f10004 52414e54", false, false, false, 0 },
+		{ "how the request was received", ASK_RECEIPT, false, false, false, 0 },
+		{ "of the next type", "80f40014 52414e54" ENTRY_0, false, false, false, 0 },
+		{ "the kernel's transmit times", ASK_DEPARTURE_1, false, false, false, 1 },
+		{ "of one reply in 64", "80f30014 52414e54 00000000 00000000 00000040 00000000", false, false, false, 64 },
 	};
 
 	(void)state;
@@ -346,7 +352,7 @@ static void wishes_are_seen(void **state)
 
 		free(exact);
 		if (!good || r.wants_t2_user != rows[i].t2_user || r.wants_class != rows[i].class ||
-		    r.wants_follow_ups != rows[i].follow_ups)
+		    r.wants_follow_ups != rows[i].follow_ups || r.kernel_every != rows[i].kernel_every)
 			fail_msg("wishes: %s", rows[i].name);
 	}
 }

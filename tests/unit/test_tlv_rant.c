@@ -68,6 +68,7 @@ static void kernel_time(struct answer *a)
 #define ANSWERED_RECEIPT_KERNEL "00f20010 52414e54 0004a90b e8fe6f80 1f9add37"
 #define ANSWERED_RECEIPT "00f20008 52414e54 0004a90b"
 #define ASK_RECEIPT_UNKNOWN "00f20008 52414e54 00000000"
+#define ANSWERED_DEPARTURE "00f30014 52414e54 00000007 03000000 00000384 000004b0"
 #define ENTRY_7 "00000007 01000000 e8fe6f801f9add37"
 #define ENTRY_5 "00000005 02000000 e8fe6f801f9a8954"
 #define ANSWERED_FOLLOW_UPS "00f10034 52414e54" ENTRY_7 ENTRY_5 ENTRY_0
@@ -159,6 +160,19 @@ static const struct tlv_row rows[] = {
 	  .reply = "40f20044 52414e54" ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0, .malformed = true },
 	{ .name = "receipt, cut off", .request = "80f20008 52414e54 0000", .reply = "40f20008 52414e54 0000",
 	  .malformed = true },
+	/* Our fourth. Reply 5 has none of the kernel's times, so it has no entry. */
+	{ .name = "departure", .request = ASK_DEPARTURE_1, .reply = ANSWERED_DEPARTURE },
+	{ .name = "departures, more room than replies", .request = "80f30024 52414e54 00000000 00000000 00000040 00000000" ENTRY_0,
+	  .reply = "00f30024 52414e54 00000007 03000000 00000384 000004b0" ENTRY_0 },
+	{ .name = "departure, no times", .request = ASK_DEPARTURE_1, .reply = "00f30014 52414e54" ENTRY_0,
+	  .adjust = no_departures },
+	{ .name = "departure, 1 too long", .request = "80f30015 52414e54" ENTRY_0 "00",
+	  .reply = "40f30015 52414e54" ENTRY_0 "00", .malformed = true },
+	{ .name = "departure, nothing but the magic", .request = "80f30004 52414e54", .reply = "40f30004 52414e54",
+	  .malformed = true },
+	{ .name = "departure, cut off", .request = "80f30014 52414e54 0000", .reply = "40f30014 52414e54 0000",
+	  .malformed = true },
+	{ .name = "no departure of ours", .request = "80f30014 52414e55" ENTRY_0, .reply = "80f30014 52414e55" ENTRY_0 },
 	{ .name = "no receipt of ours", .request = "80f20008 52414e55 00000000",
 	  .reply = "80f20008 52414e55 00000000" },
 };
@@ -215,6 +229,33 @@ static void our_own_is_read(void **state)
 	assert_true(r.software_reported && r.clock_doubted);
 	r = read_with("00f00014 52414e55 c0 03 0000 00000005 e8fe6f801f9add37");
 	assert_nothing_reported(&r);
+}
+
+static void our_departures_are_read(void **state)
+{
+	struct reply r = read_with(ANSWERED_DEPARTURE);
+
+	(void)state;
+	assert_int_equal(r.departures, 1);
+	assert_int_equal(r.departure[0].seq, 7);
+	assert_int_equal(r.departure[0].kernel, PACKET_KERNEL_QUEUE | PACKET_KERNEL_DRIVER);
+	assert_int_equal(r.departure[0].queue_ns, 900);
+	assert_int_equal(r.departure[0].driver_ns, 1200);
+	/* One of two times; unknown flags; a reply without times between others. */
+	r = read_with("00f30034 52414e54 00000009 fd000000 00000001 ffffffff" ENTRY_0
+		      "00000003 02000000 00000000 ffffffff");
+	assert_int_equal(r.departures, 2);
+	assert_int_equal(r.departure[0].kernel, PACKET_KERNEL_QUEUE);
+	assert_int_equal(r.departure[1].seq, 3);
+	assert_int_equal(r.departure[1].kernel, PACKET_KERNEL_DRIVER);
+	assert_int_equal(r.departure[1].driver_ns, UINT32_MAX);
+	/* The unchanged request with U clear, or set; of another experiment. */
+	r = read_with("00f30014 52414e54 00000000 00000000 00000001 00000000");
+	assert_int_equal(r.departures, 0);
+	r = read_with("80f30014 52414e54 00000007 03000000 00000384 000004b0");
+	assert_int_equal(r.departures, 0);
+	r = read_with("00f30014 52414e55 00000007 03000000 00000384 000004b0");
+	assert_int_equal(r.departures, 0);
 }
 
 static void our_receipt_is_read(void **state)
@@ -297,6 +338,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ours_are_answered),
 		cmocka_unit_test(our_own_is_read), cmocka_unit_test(our_receipt_is_read),
+		cmocka_unit_test(our_departures_are_read),
 		cmocka_unit_test(our_follow_ups_are_read),
 	};
 

@@ -28,6 +28,12 @@ int socket_want_kernel_times(struct channel *c)
 	return 0;
 }
 
+int socket_want_detail(struct channel *c)
+{
+	(void)c;
+	return 0;
+}
+
 /* ---- A machine of any shape -------------------------------------------------------------------------------------- */
 
 static struct {
