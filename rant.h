@@ -121,14 +121,17 @@ enum { REFLECT_T2_WIRE, REFLECT_T2_USER, REFLECT_T3_USER, REFLECT_T3_WIRE };
 /* The times at the other host, which an emitter takes from the replies: THERE + REFLECT_T2_WIRE and so on. */
 #define REMOTE TIMES
 
-/* With timestamps of the NIC: when the driver handed the received packet to the kernel. T4_KERNEL of an emitter,
- * T2_KERNEL of a reflector; and T2_KERNEL of the other host. */
-enum { KERNEL_RECEIVE = 2 * TIMES, REMOTE_KERNEL_RECEIVE, ALL_TIMES };
+/* The kernel's own times of a packet, CLOCK_REALTIME. KERNEL_RECEIVE: with timestamps of the NIC, the driver handed the
+ * received packet to the kernel (T4_KERNEL of an emitter, T2_KERNEL of a reflector). KERNEL_QUEUE: a sent packet entered
+ * the queueing discipline (T1_SCHED, T3_SCHED). KERNEL_DRIVER: with timestamps of the NIC, the driver got it (T1_TXSW,
+ * T3_TXSW). And those of the other host. */
+enum { KERNEL_RECEIVE = 2 * TIMES, REMOTE_KERNEL_RECEIVE, KERNEL_QUEUE, KERNEL_DRIVER, REMOTE_KERNEL_QUEUE,
+       REMOTE_KERNEL_DRIVER, ALL_TIMES };
 
 /* True if time i is of the other host. */
 static inline bool time_is_remote(int i)
 {
-	return i >= REMOTE && i != KERNEL_RECEIVE;
+	return (i >= REMOTE && i < KERNEL_RECEIVE) || i == REMOTE_KERNEL_RECEIVE || i >= REMOTE_KERNEL_QUEUE;
 }
 
 /* State of T3_WIRE of a reply, which the next reply carries (RFC 8972 section 4.7). */
@@ -147,9 +150,9 @@ enum follow_up {
 /* The plain log stores only the first part, up to time_ns[REMOTE]. */
 struct sample {
 	uint32_t seq; /* sequence number of the probe, as on the wire */
-	/* At the receipt of this packet: time since this host's program last found the socket empty; and the same of the
-	 * reflector, as the reply reports it. UINT32_MAX: that or more; 0: not known. */
-	uint32_t poll_gap_ns, remote_poll_gap_ns;
+	/* At the receipt of this packet: time since this host's program last found the socket empty. UINT32_MAX: that or
+	 * more; 0: not known. */
+	uint32_t poll_gap_ns;
 	uint8_t source[ALL_TIMES]; /* enum source */
 	uint8_t follow_up; /* enum follow_up */
 	/* The reply reports that user times and timestamps of the reflector are from the same timebase; or are not. */
@@ -157,7 +160,19 @@ struct sample {
 	bool alike : 1; /* the reply reports the same clock for T2 and T3 */
 	int64_t latency_ns;
 	int64_t time_ns[ALL_TIMES]; /* since the epoch of the clock that source[] names */
+	uint32_t remote_poll_gap_ns; /* poll_gap_ns of the reflector, as the reply reports it */
 };
+
+/* With a timestamp of the kernel on the wire (time_ns[wire]), that is the time at the driver. */
+static inline void sample_note_driver(struct sample *s, unsigned wire, bool remote)
+{
+	const unsigned queue = remote ? REMOTE_KERNEL_QUEUE : KERNEL_QUEUE, driver = queue + 1;
+
+	if (!s->source[queue] || s->source[wire] != SOURCE_KERNEL)
+		return;
+	s->time_ns[driver] = s->time_ns[wire];
+	s->source[driver] = SOURCE_KERNEL;
+}
 
 #define SAMPLE_LOCAL_BYTES offsetof(struct sample, time_ns[REMOTE])
 

@@ -104,8 +104,9 @@ INLINE enum wait emit_await(struct exchange *x, struct flight *f, bool *answered
 	*answered = false;
 	/* A kernel timestamp is usually available when the send returns; the reply takes longer than
 	 * reading it. */
-	if (f && f->state == FLIGHT_WAITING && x->channel->wire == SOURCE_KERNEL)
-		verb_fetch(x, true, &more);
+	if (f && x->channel->wire == SOURCE_KERNEL)
+		for (unsigned left = 1 + f->detailed; left && f->state == FLIGHT_WAITING; left--)
+			verb_fetch(x, true, &more);
 	for (;;) {
 		join_digest(x);
 		bool got = verb_receive(x);

@@ -88,6 +88,7 @@ void exchange_run(struct exchange *x)
 		      TIMEBASE_SYSTEM;
 	x->same_timebase = x->clocks || x->channel->wire != SOURCE_HARDWARE;
 	x->wants_user_rx = o->sw_timestamps || !x->channel->tx_stamps || exchange_checks_nic(x);
+	x->details = !x->channel->detail ? 0 : x->channel->wire == SOURCE_HARDWARE ? 2 : 1;
 	x->emit.digest_at_once = x->pmc || o->threshold_on != METRIC_RTT;
 	x->set_ns = INT64_MIN;
 	if (!x->flight) {

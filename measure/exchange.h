@@ -74,7 +74,7 @@ struct reflector {
 	/* --once: probes of the sessions of emitters, how many of them were received, and time of the last. */
 	uint64_t emitters_probes, emitters_probes_seen;
 	int64_t emitters_silent_since_ns;
-	bool kernel_times_asked; /* a request has asked for T2_KERNEL */
+	bool kernel_times_asked, detail_asked; /* a request has asked for T2_KERNEL, or for T3_SCHED */
 	struct request request; /* the last request */
 };
 
@@ -115,6 +115,7 @@ struct exchange {
 	uint8_t from, to; /* latency = time_ns[to] - time_ns[from] */
 	enum timebase timebase;
 	bool same_timebase; /* user-space times are on the timebase of the NIC timestamps, or are not taken */
+	unsigned details; /* transmit times of the kernel beside the timestamp: 0, 1 or 2 entries of the error queue */
 	bool wants_user_rx; /* the user-space receive time of each packet is needed */
 	bool measuring, silence_reported, closing;
 	uint64_t warmup_left;
@@ -170,6 +171,12 @@ static inline bool exchange_reads_both(const struct exchange *x)
 static inline bool exchange_checks_stamps(const struct exchange *x)
 {
 	return x->channel->tx_stamps && x->timebase != TIMEBASE_UNCHECKED;
+}
+
+/* Hot. True if the kernel's transmit times of this packet are wanted: of one in `every`, 0: of none. */
+static inline bool exchange_is_detailed(const struct exchange *x, uint32_t seq, uint32_t every)
+{
+	return x->channel->detail && every && (every == 1 || seq % every == 0);
 }
 
 /* Hot. Reads the clock into now_ns. STALL_NS or more since the previous reading, without sleeps, counts as

@@ -37,6 +37,7 @@ struct flight {
 	bool warmup, breach;
 	bool kept; /* emitter: concluded, to be recorded */
 	bool unasked; /* emitter: no timestamp was requested, so it is not recorded */
+	bool detailed; /* the kernel's transmit times were requested */
 	bool counted; /* pmc_end() was true */
 	bool set; /* the clock of its timestamps was stepped during the exchange */
 	bool validated; /* emitter: T1 and T2 were compared with the clocks of both hosts */

@@ -192,9 +192,40 @@ INLINE int64_t in_era(const struct exchange *x, int64_t ns)
 	return ns;
 }
 
-/* T3 on the wire of its reply, as reported by a later reply. */
-INLINE void take_t3(struct exchange *x, struct flight *f, const struct reply *r, uint8_t method, int64_t ns)
+/* A transmit time of the reflector's kernel, reported as a time after that of its program. */
+INLINE void note_kernel(struct sample *s, unsigned at, uint32_t after_ns)
 {
+	if (!s->source[REMOTE + REFLECT_T3_USER])
+		return;
+	s->time_ns[at] = s->time_ns[REMOTE + REFLECT_T3_USER] + after_ns;
+	s->source[at] = SOURCE_KERNEL;
+}
+
+/* Adds the kernel's times of that reply, if this reply reports them. */
+INLINE void add_kernel(const struct reply *r, struct packet_departure *d)
+{
+	for (unsigned i = 0; i < r->departures; i++) {
+		if (r->departure[i].seq != d->seq)
+			continue;
+		d->kernel = r->departure[i].kernel;
+		d->queue_ns = r->departure[i].queue_ns;
+		d->driver_ns = r->departure[i].driver_ns;
+	}
+}
+
+/* Departure that the Follow-Up TLV of a reply reports. */
+INLINE struct packet_departure followed_up(const struct reply *r)
+{
+	struct packet_departure d = { .seq = r->follow_up_seq, .method = r->follow_up_method, .ns = r->follow_up_ns };
+
+	add_kernel(r, &d);
+	return d;
+}
+
+/* T3 on the wire of its reply, as reported by a later reply. */
+INLINE void take_t3(struct exchange *x, struct flight *f, const struct reply *r, const struct packet_departure *d)
+{
+	const uint8_t method = d->method;
 	const unsigned t2 = REMOTE + REFLECT_T2_WIRE, t3 = REMOTE + REFLECT_T3_WIRE;
 
 	/* Also if only this reply shows that better timestamps than T2's exist; a reply without such a T2
@@ -203,9 +234,14 @@ INLINE void take_t3(struct exchange *x, struct flight *f, const struct reply *r,
 		f->sample.follow_up = FOLLOW_UP_MIXED;
 		return;
 	}
-	f->sample.time_ns[t3] = in_era(x, ns);
+	f->sample.time_ns[t3] = in_era(x, d->ns);
 	f->sample.source[t3] = f->sample.source[t2];
 	f->sample.follow_up = FOLLOW_UP_THERE;
+	if (d->kernel & PACKET_KERNEL_QUEUE)
+		note_kernel(&f->sample, REMOTE_KERNEL_QUEUE, d->queue_ns);
+	if (d->kernel & PACKET_KERNEL_DRIVER && f->sample.source[t3] == SOURCE_HARDWARE)
+		note_kernel(&f->sample, REMOTE_KERNEL_DRIVER, d->driver_ns);
+	sample_note_driver(&f->sample, t3, true);
 }
 
 /* T3 of the previous reply, if the previous sample waits for it. */
@@ -216,7 +252,10 @@ INLINE bool join(struct exchange *x, const struct reply *r)
 	if (!join_waits_for_t3(x) || !r->follow_up_reported || r->follow_up_method == PACKET_METHOD_NONE ||
 	    r->follow_up_seq != f->reply_seq)
 		return false;
-	take_t3(x, f, r, r->follow_up_method, r->follow_up_ns);
+
+	const struct packet_departure d = followed_up(r);
+
+	take_t3(x, f, r, &d);
 	return true;
 }
 
@@ -520,7 +559,7 @@ static void take_one(struct exchange *x, const struct reply *r, const struct pac
 	if (!f) {
 		replies_here(x)->early[d->seq % EARLY_T3S] = *d;
 	} else if (f->sample.follow_up == FOLLOW_UP_NONE) {
-		take_t3(x, f, r, d->method, d->ns);
+		take_t3(x, f, r, d);
 	} else if (f->reported && (f->sample.follow_up == FOLLOW_UP_LOST || f->sample.follow_up == FOLLOW_UP_UNKNOWN)) {
 		counter_add(&x->result.account.follow_up_late, 1);
 		f->reported = false; /* only once */
@@ -531,17 +570,22 @@ static void take_one(struct exchange *x, const struct reply *r, const struct pac
 static void take_follow_ups(struct exchange *x, const struct reply *r)
 {
 	struct flight *before = flight_of_reply(x, r->seq - 1);
+	struct packet_departure d;
 
 	if (!r->follow_up_reported)
 		return;
 	if (r->follow_up_method != PACKET_METHOD_NONE) {
 		directions_stateful(directions_here(x));
-		take_one(x, r, &(struct packet_departure){ r->follow_up_seq, r->follow_up_method, r->follow_up_ns });
+		d = followed_up(r);
+		take_one(x, r, &d);
 	} else if (before) {
 		before->t3_unreported = true;
 	}
-	for (unsigned i = 0; i < r->follow_ups; i++)
-		take_one(x, r, &r->follow_up[i]);
+	for (unsigned i = 0; i < r->follow_ups; i++) {
+		d = r->follow_up[i];
+		add_kernel(r, &d);
+		take_one(x, r, &d);
+	}
 }
 
 /* Replies of the count before a restart: no further departures will be reported, and earlier reports do not

@@ -100,6 +100,7 @@ INLINE struct flight *probe_send(struct exchange *x)
 	s->seq = x->next_key;
 	s->time_ns[EMIT_T1_USER] = clock_read_ns(CLOCK_REALTIME);
 	s->source[EMIT_T1_USER] = SOURCE_USER;
+	f->detailed = exchange_is_detailed(x, s->seq, (uint32_t)x->options->stages.every);
 	f->base_ns = x->now_ns;
 	f->sent_real_ns = s->time_ns[EMIT_T1_USER];
 	f->sent_by_ns = 0;

@@ -135,7 +135,7 @@ INLINE size_t make_reply(struct exchange *x, struct flight *f, struct session *s
 		/* Only on the timebase of T2_SW. */
 		answer.t2_kernel_known = apart || answer.software_bound_ns >= 0;
 	}
-	if (x->reflect.request.wants_follow_ups) {
+	if (x->reflect.request.wants_follow_ups || x->reflect.request.kernel_every) {
 		answer.follow_up = departures;
 		answer.follow_ups = (uint8_t)session_departures(session, departures);
 	}
@@ -157,12 +157,31 @@ INLINE void note_reply(struct exchange *x, struct session *session, struct fligh
 			   f->sample.time_ns[REFLECT_T3_USER]);
 }
 
+/* A transmit time of the kernel as a time after the program's. False: not known, or not within 32 bits. */
+INLINE bool after_user(const struct exchange *x, const struct sample *s, unsigned at, uint32_t *after_ns)
+{
+	int64_t bound_ns = 0, ns;
+	const int64_t user_ns = on_scale(x, s->time_ns[REFLECT_T3_USER], &bound_ns);
+	const bool apart = bound_ns < 0;
+
+	if (!s->source[at])
+		return false;
+	ns = on_scale(x, s->time_ns[at], &bound_ns) - user_ns;
+	*after_ns = (uint32_t)ns;
+	return (bound_ns < 0) == apart && (uint64_t)ns <= UINT32_MAX;
+}
+
 /* Departure report for the next replies of this session. */
 INLINE void note_departure(struct exchange *x, const struct flight *f)
 {
-	session_note_departure(&x->sessions->session[f->session], f->reply_seq, f->key,
-			       method_of((uint8_t)x->channel->wire),
-			       f->sample.time_ns[REFLECT_T3_WIRE]);
+	const struct sample *s = &f->sample;
+	struct packet_departure d = { .seq = f->reply_seq, .method = method_of((uint8_t)x->channel->wire),
+				      .ns = s->time_ns[REFLECT_T3_WIRE] };
+
+	if (f->detailed)
+		d.kernel = (uint8_t)((after_user(x, s, KERNEL_QUEUE, &d.queue_ns) ? PACKET_KERNEL_QUEUE : 0) |
+				     (after_user(x, s, KERNEL_DRIVER, &d.driver_ns) ? PACKET_KERNEL_DRIVER : 0));
+	session_note_departure(&x->sessions->session[f->session], f->key, &d);
 }
 
 /* A kernel timestamp is older than the receive call by the queueing time, if this thread did not run. But
@@ -230,8 +249,13 @@ INLINE bool read_request(struct exchange *x)
 	/* Requested from the first such request on, so that no other reflector pays for it. */
 	if (r->wants_t2_kernel && !x->channel->kernel_times && !x->reflect.kernel_times_asked) {
 		x->reflect.kernel_times_asked = true;
-		if (x->options->stages != STAGES_NIC)
+		if (x->options->stages.detail != STAGES_NIC)
 			socket_want_kernel_times(x->channel);
+	}
+	if (r->kernel_every && !x->channel->detail && !x->reflect.detail_asked) {
+		x->reflect.detail_asked = true;
+		if (x->options->stages.detail != STAGES_NIC)
+			socket_want_detail(x->channel);
 	}
 	/* The first such request is too early to show its class. The reply is sent with the class of the
 	 * request. */
@@ -306,6 +330,9 @@ INLINE void reflect_answer(struct exchange *x)
 	exchange_begin_gaps(x, false);
 	f->sample.seq = r->seq;
 	f->warmup = x->warmup_left > 0;
+	f->detailed = exchange_is_detailed(x, r->seq, r->kernel_every) ||
+		      (x->options->stages.detail == STAGES_FULL &&
+		       exchange_is_detailed(x, r->seq, (uint32_t)x->options->stages.every));
 	verb_note_arrival(x, &f->sample, REFLECT_T2_WIRE, REFLECT_T2_USER);
 
 	bool malformed_tlv;

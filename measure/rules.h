@@ -13,6 +13,18 @@
 /* Counts a broken rule, keeps it if it is among the first, and removes the times. */
 void rules_note_broken(struct exchange *x, struct sample *s, unsigned rule, unsigned out, int64_t by_ns);
 
+INLINE bool rules_is_broken(struct exchange *x, struct flight *f, unsigned i, const struct rule r)
+{
+	struct sample *s = &f->sample;
+	const int64_t over_ns = s->time_ns[r.first] - s->time_ns[r.second];
+
+	if (r.first == r.second || over_ns <= f->bound_ns[r.bound] || !s->source[r.first] || !s->source[r.second] ||
+	    (r.bound == BOUND_REMOTE && !s->same_timebase) || (r.bound == BOUND_LOCAL && !x->same_timebase))
+		return false;
+	rules_note_broken(x, s, i, r.out, over_ns);
+	return true;
+}
+
 INLINE void rules_check_order(struct exchange *x, struct flight *f, const bool emit)
 {
 	const struct rule *rules = rules_of_order[emit ? ROLE_EMIT : ROLE_REFLECT];
@@ -21,17 +33,12 @@ INLINE void rules_check_order(struct exchange *x, struct flight *f, const bool e
 
 	/* The role is a constant, so the rules are constants too. */
 #pragma GCC unroll 9
-	for (unsigned i = 0; i < RULES_OF_ORDER; i++) {
-		const struct rule r = rules[i];
-		const int64_t over_ns = s->time_ns[r.first] - s->time_ns[r.second];
-
-		if (r.first == r.second || over_ns <= f->bound_ns[r.bound] || !s->source[r.first] ||
-		    !s->source[r.second] ||
-		    (r.bound == BOUND_REMOTE && !s->same_timebase) || (r.bound == BOUND_LOCAL && !x->same_timebase))
-			continue;
-		rules_note_broken(x, s, i, r.out, over_ns);
-		broken = true;
-	}
+	for (unsigned i = 0; i < RULES_ALWAYS; i++)
+		broken |= rules_is_broken(x, f, i, rules[i]);
+	if (s->source[KERNEL_QUEUE] || s->source[KERNEL_DRIVER] || s->source[REMOTE_KERNEL_QUEUE] ||
+	    s->source[REMOTE_KERNEL_DRIVER])
+		for (unsigned i = RULES_ALWAYS; i < RULES_OF_ORDER; i++)
+			broken |= rules_is_broken(x, f, i, rules[i]);
 	if (broken)
 		counter_add(&x->result.account.disordered, 1);
 }

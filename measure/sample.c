@@ -71,7 +71,7 @@ static bool convert(struct exchange *x, struct flight *f, int i)
 	return true;
 }
 
-/* Converts the two user-space times and the kernel's receive time from CLOCK_REALTIME to the clock of the NIC. */
+/* Converts the two user-space times and the kernel's times from CLOCK_REALTIME to the clock of the NIC. */
 void sample_convert_user_times(struct exchange *x, struct flight *f)
 {
 	bool converted = true;
@@ -81,6 +81,9 @@ void sample_convert_user_times(struct exchange *x, struct flight *f)
 			converted &= convert(x, f, i);
 	if (f->sample.source[KERNEL_RECEIVE])
 		converted &= convert(x, f, KERNEL_RECEIVE);
+	for (int i = KERNEL_QUEUE; i <= KERNEL_DRIVER && x->details; i++)
+		if (f->sample.source[i])
+			converted &= convert(x, f, i);
 	counter_add(&x->result.account.unconverted, !converted);
 }
 

@@ -133,6 +133,11 @@ INLINE bool sample_conclude(struct exchange *x, struct flight *f, const bool emi
 	if (x->options->threshold_on == METRIC_RTT && sample_is_slow(x, s))
 		sample_freeze(x, f);
 	counter_add(&a->missing_kernel, x->channel->kernel_times && !s->source[KERNEL_RECEIVE]);
+	if (f->detailed) {
+		counter_add(&a->detailed, 1);
+		counter_add(&a->missing_queue, !s->source[KERNEL_QUEUE]);
+		counter_add(&a->missing_driver, x->channel->wire == SOURCE_HARDWARE && !s->source[KERNEL_DRIVER]);
+	}
 	if (x->clocks)
 		sample_convert_user_times(x, f);
 	return true;

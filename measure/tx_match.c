@@ -39,6 +39,47 @@ struct flight *tx_match_search(struct exchange *x, uint32_t id)
 	return NULL;
 }
 
+/* With entries of many packets at the entry of the queueing discipline, that of the packet which requested its id: the
+ * kernel takes the time during the send, so it lies between the times of two sends. */
+static bool is_of_asked(const struct exchange *x, int64_t time_ns, unsigned user)
+{
+	const struct peer_socket *at = x->channel->at;
+	const struct flight *f = &x->flight[at->asked_key & x->flight_mask];
+	const struct flight *next = &x->flight[(at->asked_key + 1) & x->flight_mask];
+
+	if (!at->id_open || f->key != at->asked_key || time_ns < f->sample.time_ns[user])
+		return false;
+	return x->next_key == at->asked_key + 1 || next->key != at->asked_key + 1 ||
+	       time_ns <= next->sample.time_ns[user];
+}
+
+void tx_match_kernel(struct exchange *x, const struct departure *d, unsigned at, unsigned user)
+{
+	struct flight *f;
+	int64_t after_ns;
+
+	if (at == KERNEL_QUEUE && is_of_asked(x, d->time_ns, user))
+		tx_match_learn_id(x, d->id);
+	f = tx_match_flight_of(x, d->id);
+	after_ns = f ? d->time_ns - f->sample.time_ns[user] : -1;
+	if (!f || (f->state == FLIGHT_WAITING && exchange_checks_stamps(x) && (uint64_t)after_ns > ODD_NS &&
+		   (after_ns < 0 || d->time_ns > clock_read_ns(CLOCK_REALTIME)))) {
+		counter_add(&x->result.account.stamp_unmatched, 1);
+		stamp_doubt(x->channel, x->channel->at);
+		return;
+	}
+	/* Too late for its sample, whose missing times are counted when it is concluded. */
+	if (f->state != FLIGHT_WAITING)
+		return;
+	/* Of stacked devices each has a queueing discipline: the last is that of the NIC. */
+	if (at == KERNEL_DRIVER && f->sample.source[at]) {
+		counter_add(&x->result.account.stamp_duplicate, 1);
+		return;
+	}
+	f->sample.time_ns[at] = d->time_ns;
+	f->sample.source[at] = SOURCE_KERNEL;
+}
+
 /* Reads the NIC's clock. False: it cannot be read, or contradicts the relation of the clocks, which is then
  * unusable until the next comparison; *set: the clock was stepped since the last comparison. */
 static bool read_phc(const struct exchange *x, int64_t *now_ns, bool *set)

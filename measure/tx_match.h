@@ -21,6 +21,10 @@
  * from it. */
 void tx_match_learn_id(struct exchange *x, uint32_t id);
 
+/* Notes KERNEL_QUEUE or KERNEL_DRIVER (`at`) of a packet that still waits for its timestamp: the kernel takes both before
+ * it. user: time of the program before the send. */
+void tx_match_kernel(struct exchange *x, const struct departure *d, unsigned at, unsigned user);
+
 /* Marks the timestamp of an unexpected id as a miscount of the kernel; NULL: the id belongs to no flight. */
 struct flight *tx_match_search(struct exchange *x, uint32_t id);
 

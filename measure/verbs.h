@@ -93,7 +93,7 @@ INLINE struct flight *verb_open(struct exchange *x, const bool emit)
 	f->sample.poll_gap_ns = f->sample.remote_poll_gap_ns = 0;
 	f->sample.same_timebase = f->sample.off_scale = f->breach = f->kept = f->counted = f->validated =
 		f->has_offset =
-			      f->set = false;
+			      f->set = f->detailed = false;
 	memset(f->bound_ns, 0, sizeof(f->bound_ns));
 	f->state = FLIGHT_NONE;
 	f->key = x->next_key;
@@ -127,6 +127,8 @@ INLINE bool verb_send(struct exchange *x, struct flight *f, const void *packet, 
 	at->id_open &= x->next_key - at->asked_key <= x->window.most;
 	f->id = at->id_by_message ? f->key : at->next_id;
 	f->unasked = x->channel->unasked = verb_is_load(x, at->number);
+	f->detailed &= !f->unasked;
+	x->channel->detailed = f->detailed;
 	error = stamp_send(x->channel, packet, bytes, f->id, answering);
 	if (error) {
 		verb_refused(x, error);
@@ -166,6 +168,9 @@ INLINE struct flight *verb_fetch(struct exchange *x, const bool emit, bool *more
 	*more = fetched != FETCH_EMPTY;
 	if (fetched == FETCH_ID)
 		tx_match_learn_id(x, d.id);
+	if (fetched == FETCH_QUEUE || fetched == FETCH_DRIVER)
+		tx_match_kernel(x, &d, fetched == FETCH_QUEUE ? KERNEL_QUEUE : KERNEL_DRIVER,
+				emit ? EMIT_T1_USER : REFLECT_T3_USER);
 	if (fetched != FETCH_STAMP)
 		return NULL;
 
@@ -179,6 +184,8 @@ INLINE struct flight *verb_fetch(struct exchange *x, const bool emit, bool *more
 		f->sample.time_ns[at] = d.time_ns;
 		f->sample.source[at] = (uint8_t)x->channel->wire;
 		f->state = FLIGHT_STAMPED;
+		if (x->details == 1)
+			sample_note_driver(&f->sample, at, false);
 		return f;
 	} else {
 		counter_add(f->state == FLIGHT_STAMPED ? &x->result.account.stamp_duplicate :

@@ -264,7 +264,7 @@ static void take(struct exchange *x)
 }
 
 /* False: nothing was pending. */
-static bool fetch(struct exchange *x)
+static bool fetch_entry(struct exchange *x)
 {
 	struct window *w = &x->window;
 	bool more;
@@ -282,6 +282,16 @@ static bool fetch(struct exchange *x)
 		conclude(x, f);
 		retire(x, false);
 	}
+	return more;
+}
+
+/* As many entries as a packet has at most. False: nothing was pending. */
+INLINE bool fetch(struct exchange *x)
+{
+	bool more = fetch_entry(x);
+
+	for (unsigned left = x->details; left && more && fetch_entry(x); left--)
+		;
 	return more;
 }
 
@@ -336,7 +346,7 @@ static void look_at_clock(struct exchange *x)
 
 	verb_read_clock(x);
 	mark(&w->reply_queue, w->in_flight, x->now_ns);
-	mark(&w->stamp_queue, w->stamps_out, x->now_ns);
+	mark(&w->stamp_queue, w->stamps_out * (1 + x->details), x->now_ns);
 	for (; w->dated_key != x->next_key; w->dated_key++)
 		verb_flight_of(x, w->dated_key)->sent_by_ns = x->now_ns;
 	probe_note_silence(x);

@@ -43,6 +43,8 @@ struct account {
 	counter port_closed; /* of refused: ECONNREFUSED, after an ICMP port unreachable */
 	counter missing_tx, missing_rx; /* timestamps, after the warm-up */
 	counter missing_kernel; /* recorded without the requested receive time of the kernel */
+	counter detailed; /* recorded with a request for the kernel's transmit times */
+	counter missing_queue, missing_driver; /* of these, recorded without KERNEL_QUEUE or KERNEL_DRIVER */
 	counter stamp_late, stamp_duplicate, stamp_unmatched; /* transmit timestamps that completed no sample */
 	counter breaches;
 	counter stepped; /* not recorded: by comparison with another clock, a clock step was in between */

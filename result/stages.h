@@ -8,12 +8,15 @@
 /* A stage is a difference of timestamps on the same timebase. */
 enum stage_index {
 	/* Emitter. */
-	STAGE_APP_TO_WIRE, STAGE_WIRE_TO_APP, STAGE_WIRE_TO_KERNEL, STAGE_KERNEL_TO_APP, STAGE_RESPONSE, STAGE_NETWORK,
+	STAGE_APP_TO_WIRE, STAGE_WIRE_TO_APP, STAGE_APP_TO_QUEUE, STAGE_QUEUE_TO_DRIVER, STAGE_DRIVER_TO_WIRE,
+	STAGE_WIRE_TO_KERNEL, STAGE_KERNEL_TO_APP, STAGE_RESPONSE, STAGE_NETWORK,
 	STAGE_REMOTE_WIRE_TO_APP, STAGE_REMOTE_WIRE_TO_KERNEL, STAGE_REMOTE_KERNEL_TO_APP, STAGE_REMOTE_APP,
 	STAGE_REMOTE_APP_TO_WIRE,
+	STAGE_REMOTE_APP_TO_QUEUE, STAGE_REMOTE_QUEUE_TO_DRIVER, STAGE_REMOTE_DRIVER_TO_WIRE,
 	STAGES,
 	/* Reflector. */
 	STAGE_RECEIVE = 0, STAGE_TRANSMIT, STAGE_APP, STAGE_RECEIVE_KERNEL, STAGE_RECEIVE_APP,
+	STAGE_TRANSMIT_APP, STAGE_TRANSMIT_QUEUE, STAGE_TRANSMIT_DRIVER,
 };
 
 /* Host whose conversion of user-space times to the timebase of the timestamps limits the accuracy of a stage. */
@@ -25,8 +28,10 @@ struct stage {
 	bool inside; /* within the latency and not divided further; else outside of it, or a sum of stages */
 	bool user; /* has a timestamp of user space: only with --sw-timestamps */
 	bool peer; /* needs the timestamps in the reply */
-	/* one of the two parts of a receive stage, by the kernel's receive time: only with --stages kernel */
-	bool kernel;
+	/* a part, by the kernel's receive time or transmit times, of the stage `whole` (enum stage_index) */
+	bool receive_part, transmit_part;
+	uint8_t whole;
+	bool by_nic; /* only where the NIC timestamps `to` */
 };
 
 /* Timestamps of the latency of a role: *to - *from, which index sample.time_ns. on_wire: by the NIC or the kernel. */
@@ -43,13 +48,13 @@ static inline bool stages_value(const struct stage *stage, const struct sample *
 	*value_ns = (s->time_ns[stage->to] - s->time_ns[stage->from]) -
 		    (s->time_ns[stage->less_to] - s->time_ns[stage->less_from]);
 	return remote[stage->from] && remote[stage->to] && remote[stage->less_from] && remote[stage->less_to] &&
-	       (stage->bound != BOUND_REMOTE || s->same_timebase);
+	       (!stage->by_nic || remote[stage->to] == SOURCE_HARDWARE) && (stage->bound != BOUND_REMOTE || s->same_timebase);
 }
 
-/* True if `part` is one of the two parts of this receive stage. */
-static inline bool stages_is_part(const struct stage *part, const struct stage *whole)
+/* True for a part of another stage. */
+static inline bool stages_is_part(const struct stage *stage)
 {
-	return part->kernel && (part->from == whole->from) != (part->to == whole->to);
+	return stage->receive_part || stage->transmit_part;
 }
 
 /* Divides a receive stage, from a timestamp on the wire to user space: for at most *unpolled_ns the program did not poll

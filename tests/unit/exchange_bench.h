@@ -61,7 +61,8 @@ static struct bench {
 	struct histogram stage[STAGES], one_way[ONE_WAYS];
 	void *stage_memory[STAGES], *one_way_memory[ONE_WAYS];
 	struct packet_plan plan;
-	unsigned want_tos_calls, want_kernel_times_calls;
+	unsigned want_tos_calls, want_kernel_times_calls, want_detail_calls;
+	int detail; /* flags of the kernel's transmit times that are granted */
 	uint64_t accidents_max;
 	bool exact_directions; /* no event makes the directions ambiguous, see wire/sequence.h */
 	/* A relation that is reported as exact, and its bound. */
@@ -179,6 +180,13 @@ int socket_want_kernel_times(struct channel *c)
 {
 	c->kernel_times = true;
 	b.want_kernel_times_calls++;
+	return 0;
+}
+
+int socket_want_detail(struct channel *c)
+{
+	c->detail = b.detail;
+	b.want_detail_calls++;
 	return 0;
 }
 
@@ -332,6 +340,9 @@ static const struct by_hand {
 	[ROLE_EMIT] = {
 		{ 0, 1, 0, 0, BOUND_LOCAL, false, true, false },
 		{ 2, 3, 0, 0, BOUND_LOCAL, false, true, false },
+		{ 0, 10, 0, 0, BOUND_NONE, false, true, false, true },
+		{ 10, 11, 0, 0, BOUND_NONE, false, true, false, true },
+		{ 11, 1, 0, 0, BOUND_LOCAL, false, true, false, true },
 		{ 2, 8, 0, 0, BOUND_LOCAL, false, true, false, true },
 		{ 8, 3, 0, 0, BOUND_NONE, false, true, false, true },
 		{ 4, 7, 0, 0, BOUND_NONE, false, false, true },
@@ -341,6 +352,9 @@ static const struct by_hand {
 		{ 9, 5, 0, 0, BOUND_NONE, false, true, true, true },
 		{ 5, 6, 0, 0, BOUND_REMOTE, true, true, true },
 		{ 6, 7, 0, 0, BOUND_REMOTE, true, true, true },
+		{ 6, 12, 0, 0, BOUND_NONE, false, true, true, true },
+		{ 12, 13, 0, 0, BOUND_NONE, false, true, true, true },
+		{ 13, 7, 0, 0, BOUND_REMOTE, false, true, true, true },
 	},
 	[ROLE_REFLECT] = {
 		{ 0, 1, 0, 0, BOUND_LOCAL, true, true, false },
@@ -348,6 +362,9 @@ static const struct by_hand {
 		{ 1, 2, 0, 0, BOUND_LOCAL, true, true, false },
 		{ 0, 8, 0, 0, BOUND_LOCAL, false, true, false, true },
 		{ 8, 1, 0, 0, BOUND_NONE, false, true, false, true },
+		{ 2, 10, 0, 0, BOUND_NONE, false, true, false, true },
+		{ 10, 11, 0, 0, BOUND_NONE, false, true, false, true },
+		{ 11, 3, 0, 0, BOUND_LOCAL, false, true, false, true },
 	},
 };
 

@@ -295,7 +295,9 @@ static const int64_t joined_ns[STAGES] = {
 	[STAGE_APP_TO_WIRE] = 3000, [STAGE_WIRE_TO_APP] = 2000, [STAGE_RESPONSE] = 10000, [STAGE_NETWORK] = 5000,
 	[STAGE_REMOTE_WIRE_TO_APP] = 2100, [STAGE_REMOTE_APP] = 900, [STAGE_REMOTE_APP_TO_WIRE] = 7000,
 	[STAGE_WIRE_TO_KERNEL] = 1400, [STAGE_KERNEL_TO_APP] = 600, [STAGE_REMOTE_WIRE_TO_KERNEL] = 1500,
-	[STAGE_REMOTE_KERNEL_TO_APP] = 600,
+	[STAGE_REMOTE_KERNEL_TO_APP] = 600, [STAGE_APP_TO_QUEUE] = 1000, [STAGE_QUEUE_TO_DRIVER] = 300,
+	[STAGE_DRIVER_TO_WIRE] = 1700, [STAGE_REMOTE_APP_TO_QUEUE] = 1100, [STAGE_REMOTE_QUEUE_TO_DRIVER] = 400,
+	[STAGE_REMOTE_DRIVER_TO_WIRE] = 5500,
 };
 
 /* An emitter that heard of the other host, whose stamps are `there`. split: with all times of user space. */
@@ -312,7 +314,8 @@ static inline void joined_run(enum source local, enum source remote, bool split)
 		const struct stage *one = &result.stages[i];
 
 		if ((one->user && (!split || (!one->peer && local == SOURCE_USER))) ||
-		    (one->kernel && !options_kernel_times(&options)))
+		    (one->receive_part && !options_kernel_times(&options)) ||
+		    (one->transmit_part && !options_queue_times(&options)))
 			continue;
 		place(&stage[i], 1);
 		result.stage[i] = &stage[i];

@@ -304,7 +304,7 @@ static void the_kernels_time_is_taken_for_who_asks(void **state)
 
 		bench_join(ROLE_REFLECT, SOURCE_HARDWARE);
 		fake_end();
-		b.options.stages = allowed ? STAGES_KERNEL : STAGES_NIC;
+		b.options.stages.detail = allowed ? STAGES_KERNEL : STAGES_NIC;
 		b.plan.software = b.plan.t2_user = true;
 		b.plan.t2_kernel = wanted;
 		for (int i = 0; i < 2; i++) {

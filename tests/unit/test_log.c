@@ -11,7 +11,7 @@
 
 /* A record of the plain log, and one with the times of the other host. */
 #define RECORD_BYTES 64
-#define FULL_RECORD_BYTES 112
+#define FULL_RECORD_BYTES 152
 #define PLENTY (1ULL << 41)
 
 static void capacities(void **state)
@@ -72,7 +72,7 @@ static void the_size_of_a_record_counts(void **state)
 	assert_false(limited);
 	assert_int_equal(log_capacity(0, 1000, 4 * FULL_RECORD_BYTES * 1000 - 1, FULL_RECORD_BYTES, &limited), 999);
 	assert_true(limited);
-	assert_int_equal(log_capacity(0, 2000, 4 * FULL_RECORD_BYTES * 1000, RECORD_BYTES, &limited),
+	assert_int_equal(log_capacity(0, 3000, 4 * FULL_RECORD_BYTES * 1000, RECORD_BYTES, &limited),
 			 1000 * FULL_RECORD_BYTES / RECORD_BYTES);
 	assert_true(limited);
 }

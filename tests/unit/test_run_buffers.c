@@ -83,7 +83,7 @@ static void all_histograms_take_eight_megabytes(void **state)
 /* ---- Sizes ------------------------------------------------------------------------------------------------------- */
 
 #define RING (LOG_RING_BYTES / 64)
-#define RING_FULL (LOG_RING_BYTES / 112)
+#define RING_FULL (LOG_RING_BYTES / 152)
 
 static void sizes(void **state)
 {
@@ -133,7 +133,7 @@ static void sizes(void **state)
 					 (unsigned long long)run_buffers.log.capacity, run_buffers.log.circular ?
 						 " circular" : "",
 					 (unsigned long long)wanted);
-			assert_int_equal(run_buffers.log.record_bytes, options.log_full ? 112 : 64);
+			assert_int_equal(run_buffers.log.record_bytes, options.log_full ? 152 : 64);
 			assert_int_equal(fake.mapped, wanted * run_buffers.log.record_bytes);
 			assert_ptr_equal(exchange.log, &run_buffers.log);
 		}
