@@ -280,8 +280,11 @@ int log_read_next(struct log_read *l, struct sample *s)
 		if (found == 1)
 			found = read_record(l, s);
 	}
-	if (found == 1)
+	if (found == 1) {
+		sample_note_driver(s, l->names.role == ROLE_EMIT ? EMIT_T1_WIRE : REFLECT_T3_WIRE, false);
+		sample_note_driver(s, REMOTE + REFLECT_T3_WIRE, true);
 		found = check(l, s);
+	}
 	l->records += found == 1;
 	return found;
 }

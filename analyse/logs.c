@@ -373,8 +373,9 @@ static void join_sample(struct halves *h, struct sample *s, bool first)
 	s->follow_up = joined ? FOLLOW_UP_THERE : FOLLOW_UP_LOST;
 	if (joined)
 		return;
-	memset(s->source + REMOTE, 0, TIMES);
-	s->source[REMOTE_KERNEL_RECEIVE] = SOURCE_NONE;
+	for (int i = REMOTE; i < ALL_TIMES; i++)
+		if (time_is_remote(i))
+			s->source[i] = SOURCE_NONE;
 }
 
 static void print_joined(struct outcome *o, const struct halves *h, const struct log_read *e, const struct log_read *r)

@@ -26,6 +26,7 @@ const struct log_kind log_kinds[COLUMN_KINDS] = {
 	[COLUMN_REMOTE_POLL_GAP] = { "REMOTE_POLL_GAP", LOG_LATENCY_WIDTH, 'u', 4, true },
 	[COLUMN_KERNEL] = { NULL, LOG_TIME_WIDTH, 'i', 8, true },
 	[COLUMN_REMOTE_KERNEL] = { NULL, LOG_TIME_WIDTH, 'i', 8, true },
+	[COLUMN_KERNEL_TRANSMIT] = { NULL, LOG_TIME_WIDTH, 'i', 8, true },
 };
 
 /* Present columns: wire timestamps if they exist, user-space times if requested or if they are the only times. All
@@ -33,10 +34,12 @@ const struct log_kind log_kinds[COLUMN_KINDS] = {
 static bool is_column(const struct options *o, int64_t remote, int i)
 {
 	const struct label_time *t = label_time(o->role, i);
+	const int64_t host = time_is_remote(i) ? remote : o->stamp;
 	bool transmit = *t->direction == 't';
 
 	if (t->kernel)
-		return o->log_full && options_kernel_times(o) && (!time_is_remote(i) || remote == SOURCE_HARDWARE);
+		return o->log_full && (transmit ? options_queue_times(o) : options_kernel_times(o)) &&
+		       (host == SOURCE_HARDWARE || (host == SOURCE_KERNEL && transmit && !t->itself));
 	if (time_is_remote(i))
 		return o->log_full && !label_reported_twice(o->role, remote, i);
 	if (t->wire)
@@ -73,8 +76,8 @@ unsigned log_columns_list(const struct log_columns *c, struct log_field list[LOG
 {
 	unsigned n = 0;
 
-	for (int kind = COLUMN_SEQ; kind < COLUMN_KINDS; kind++) {
-		const bool times = kind == COLUMN_TIME || kind == COLUMN_TIME_THERE;
+	for (int kind = COLUMN_SEQ; kind < COLUMN_KERNEL_TRANSMIT + log_columns_transmit(c); kind++) {
+		const bool times = kind == COLUMN_TIME || kind == COLUMN_TIME_THERE || kind == COLUMN_KERNEL_TRANSMIT;
 		const char *name = kind == COLUMN_LATENCY ? label_roles[c->options->role].latency :
 				   log_kinds[kind].name;
 		const unsigned first = n;
@@ -84,10 +87,11 @@ unsigned log_columns_list(const struct log_columns *c, struct log_field list[LOG
 						      .has_values = c->full || !log_kinds[kind].full };
 			snprintf(list[n].name, sizeof(list[n].name), "%s", name ? name : "");
 		}
-		if (kind >= COLUMN_KERNEL)
+		if (kind == COLUMN_KERNEL || kind == COLUMN_REMOTE_KERNEL)
 			list_time(c, &list[first], KERNEL_RECEIVE + kind - COLUMN_KERNEL);
 		if (times)
-			list_times(c, list + first, kind == COLUMN_TIME ? 0 : REMOTE);
+			list_times(c, list + first, kind == COLUMN_TIME ? 0 : kind == COLUMN_TIME_THERE ? REMOTE :
+				   KERNEL_QUEUE);
 	}
 	return n;
 }

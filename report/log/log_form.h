@@ -8,8 +8,8 @@
 #include "report/text/label.h"
 #include "result/stages.h"
 
-#define LOG_BEGIN_BYTES 1024 /* maximum size of the begin of a file */
-#define LOG_RECORD_BYTES 512 /* maximum size of a record or a note */
+#define LOG_BEGIN_BYTES 1152 /* maximum size of the begin of a file */
+#define LOG_RECORD_BYTES 640 /* maximum size of a record or a note */
 
 /* Column widths of a text, in characters. */
 #define LOG_SEQ_WIDTH 10
@@ -32,6 +32,7 @@ enum log_column_kind {
 	COLUMN_REMOTE_POLL_GAP,
 	COLUMN_KERNEL, /* KERNEL_RECEIVE */
 	COLUMN_REMOTE_KERNEL,
+	COLUMN_KERNEL_TRANSMIT, /* KERNEL_QUEUE to REMOTE_KERNEL_DRIVER: octets of an array only if it has values */
 	COLUMN_KINDS
 };
 
@@ -101,6 +102,12 @@ const char *log_columns_name(const struct log_columns *c, char *text, size_t byt
 static inline bool log_columns_has(const struct log_columns *c, const struct sample *s, int i)
 {
 	return label_has_time(c->options->role, c->remote, s, i);
+}
+
+/* True if the log has the kernel's transmit times. */
+static inline bool log_columns_transmit(const struct log_columns *c)
+{
+	return c->time[KERNEL_QUEUE] || c->time[REMOTE_KERNEL_QUEUE];
 }
 
 /* True if a user-space time could not be converted to the timebase of its host's timestamps. */

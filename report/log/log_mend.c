@@ -4,6 +4,7 @@
 #include "report/log/log_mend.h"
 
 #include "report/log/log_form.h"
+#include "report/log/log_npy.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -25,7 +26,7 @@ struct left {
 	bool is_array;
 	uint64_t records, reported; /* of an array: whole records, and the number in the header */
 	size_t begun; /* octets of the header */
-	char begin[LOG_BEGIN_BYTES + 1]; /* as a string */
+	char begin[NPY_BEGIN_BYTES + 1]; /* as a string */
 };
 
 /* ---- Finding whole lines and records ----------------------------------------------------------------------------- */
@@ -73,7 +74,7 @@ static bool find_whole_lines(struct left *l)
 static int64_t record_bytes(const struct left *l)
 {
 	static const char first[] = "{'descr': [('SEQ', '";
-	const size_t length = LOG_BEGIN_BYTES - NPY_PREFIX_BYTES;
+	const size_t length = NPY_BEGIN_BYTES - NPY_PREFIX_BYTES;
 	const char *at = l->begin + NPY_PREFIX_BYTES;
 	int64_t sum = 0;
 
@@ -91,7 +92,7 @@ static const char shape[] = "'shape': (";
 
 static bool find_whole_records(struct left *l)
 {
-	const int64_t size = record_bytes(l), end = before_zeros(l), begun = LOG_BEGIN_BYTES;
+	const int64_t size = record_bytes(l), end = before_zeros(l), begun = NPY_BEGIN_BYTES;
 	const char *reported = strstr(l->begin + NPY_PREFIX_BYTES, shape);
 	int64_t whole, all;
 
@@ -118,7 +119,7 @@ static bool begins(const struct left *l, const char *with)
 /* False: not known to be a log. */
 static bool find_whole(struct left *l)
 {
-	const ssize_t n = pread(l->fd, l->begin, LOG_BEGIN_BYTES, 0);
+	const ssize_t n = pread(l->fd, l->begin, NPY_BEGIN_BYTES, 0);
 
 	l->begun = n > 0 ? (size_t)n : 0;
 	l->is_array = l->begun && begins(l, "\x93NUMPY\x01");
@@ -135,14 +136,14 @@ static bool find_whole(struct left *l)
 static bool write_records(struct left *l)
 {
 	char *at = strstr(l->begin + NPY_PREFIX_BYTES, shape) + strlen(shape);
-	const size_t space = (size_t)(l->begin + LOG_BEGIN_BYTES - at);
+	const size_t space = (size_t)(l->begin + NPY_BEGIN_BYTES - at);
 	const int n = snprintf(at, space, "%" PRIu64 ",), }", l->records);
 
 	if (n >= (int)space)
 		return false;
 	memset(at + n, ' ', space - (size_t)n);
-	l->begin[LOG_BEGIN_BYTES - 1] = '\n';
-	return pwrite(l->fd, l->begin, LOG_BEGIN_BYTES, 0) == LOG_BEGIN_BYTES;
+	l->begin[NPY_BEGIN_BYTES - 1] = '\n';
+	return pwrite(l->fd, l->begin, NPY_BEGIN_BYTES, 0) == NPY_BEGIN_BYTES;
 }
 
 /* Also files of root, from a rotation with --user. A file with several links may belong to another user. */

@@ -11,6 +11,7 @@
 #define NPY_PLAIN_BYTES 48 /* with values */
 #define NPY_BYTES 64
 #define NPY_FULL_BYTES 128
+#define NPY_TRANSMIT_BYTES 160 /* with the kernel's transmit times */
 
 /* In the byte order of this machine, which the header names. */
 struct npy_record {
@@ -24,13 +25,15 @@ struct npy_record {
 			int64_t remote_ns[TIMES], response_ns, network_ns;
 			uint32_t poll_gap_ns, remote_poll_gap_ns; /* 0: not known; the largest number: that or more */
 			int64_t kernel_ns[2]; /* T4_KERNEL, T2_KERNEL */
-			uint8_t spare[8];
+			uint8_t spare[8]; /* a full record ends here, or has this after: */
+			int64_t transmit_ns[4]; /* T1_SCHED, T1_TXSW, T3_SCHED, T3_TXSW */
 		};
 	};
 };
 
 _Static_assert(offsetof(struct npy_record, unused) == NPY_PLAIN_BYTES, "a plain record");
-_Static_assert(sizeof(struct npy_record) == NPY_FULL_BYTES, "a full record");
+_Static_assert(offsetof(struct npy_record, transmit_ns) == NPY_FULL_BYTES, "a full record");
+_Static_assert(sizeof(struct npy_record) == NPY_TRANSMIT_BYTES, "a full record with transmit times");
 
 #define ORDER (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>')
 
@@ -53,17 +56,22 @@ static int put_fields(char *at, size_t space, const struct log_columns *c)
 	for (unsigned i = 0; i < fields && (c->full || bytes < NPY_PLAIN_BYTES); i++) {
 		const struct log_kind *k = list[i].kind;
 
+		if (k == &log_kinds[COLUMN_KERNEL_TRANSMIT] && bytes < NPY_FULL_BYTES) {
+			n += put_field(at + n, space - (size_t)n, "", 'V', NPY_FULL_BYTES - bytes);
+			bytes = NPY_FULL_BYTES;
+		}
 		n += put_field(at + n, space - (size_t)n, list[i].name, list[i].has_values ? k->type : 'V', k->bytes);
 		bytes += k->bytes;
 	}
-	return n + put_field(at + n, space - (size_t)n, "", 'V', (c->full ? NPY_FULL_BYTES : NPY_BYTES) - bytes);
+	return bytes == NPY_TRANSMIT_BYTES ? n : n + put_field(at + n, space - (size_t)n, "", 'V',
+							       (c->full ? NPY_FULL_BYTES : NPY_BYTES) - bytes);
 }
 
 /* Constant length, so that it can be overwritten. */
 char *log_npy_begin(char *at, struct log_columns *c, uint64_t records)
 {
 	static const char magic[] = "\x93NUMPY\x01"; /* version 1.0; the terminating 0 is the minor version */
-	const size_t length = LOG_BEGIN_BYTES - sizeof(magic) - 2;
+	const size_t length = NPY_BEGIN_BYTES - sizeof(magic) - 2;
 	char *text = at + sizeof(magic) + 2;
 	size_t n;
 
@@ -75,7 +83,7 @@ char *log_npy_begin(char *at, struct log_columns *c, uint64_t records)
 	n += (size_t)snprintf(text + n, length - n, "], 'fortran_order': False, 'shape': (%" PRIu64 ",), }", records);
 	memset(text + n, ' ', length - n);
 	text[length - 1] = '\n';
-	return at + LOG_BEGIN_BYTES;
+	return at + NPY_BEGIN_BYTES;
 }
 
 /* ---- Records ----------------------------------------------------------------------------------------------------- */
@@ -99,6 +107,12 @@ static void copy_remote(int64_t to[TIMES], const struct log_columns *c, const st
 		to[i] = c->time[REMOTE + i] && log_columns_has(c, s, REMOTE + i) ? s->time_ns[REMOTE + i] : NPY_MISSING;
 }
 
+static void copy_kernel(int64_t *to, const struct log_columns *c, const struct sample *s, int from, int end)
+{
+	for (int i = from; i < end; i++)
+		*to++ = c->time[i] && log_columns_has(c, s, i) ? s->time_ns[i] : NPY_MISSING;
+}
+
 /* Writes are multiples of 32 octets, so a record can be built in place: copying a record built elsewhere
  * takes a third of the whole time. */
 char *log_npy_record(char *at, struct log_columns *c, const struct sample *s, uint64_t left_out)
@@ -120,9 +134,11 @@ char *log_npy_record(char *at, struct log_columns *c, const struct sample *s, ui
 	r->network_ns = value_of(c, s, STAGE_NETWORK);
 	r->poll_gap_ns = s->poll_gap_ns;
 	r->remote_poll_gap_ns = s->remote_poll_gap_ns;
-	for (int i = KERNEL_RECEIVE; i < ALL_TIMES; i++)
-		r->kernel_ns[i - KERNEL_RECEIVE] = c->time[i] && log_columns_has(c, s, i) ? s->time_ns[i] : NPY_MISSING;
+	copy_kernel(r->kernel_ns, c, s, KERNEL_RECEIVE, KERNEL_QUEUE);
 	/* After a crash log_mend.c takes 32 octets of zeros at the end of a file for none of a record. */
 	memset(r->spare, 0xff, sizeof(r->spare));
-	return at + NPY_FULL_BYTES;
+	if (!log_columns_transmit(c))
+		return at + NPY_FULL_BYTES;
+	copy_kernel(r->transmit_ns, c, s, KERNEL_QUEUE, ALL_TIMES);
+	return at + NPY_TRANSMIT_BYTES;
 }

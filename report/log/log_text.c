@@ -10,7 +10,8 @@
 #define RULE_WIDTH 150
 #define RULE_FULL_WIDTH \
 	(LOG_SEQ_WIDTH + KERNEL_RECEIVE * (LOG_TIME_WIDTH + 1) + 5 * (LOG_LATENCY_WIDTH + 1) + LOG_FLAGS_WIDTH + 1)
-#define RULE_MOST_WIDTH (RULE_FULL_WIDTH + (ALL_TIMES - KERNEL_RECEIVE) * (LOG_TIME_WIDTH + 1))
+#define RULE_KERNEL_WIDTH (RULE_FULL_WIDTH + (KERNEL_QUEUE - KERNEL_RECEIVE) * (LOG_TIME_WIDTH + 1))
+#define RULE_MOST_WIDTH (RULE_KERNEL_WIDTH + (ALL_TIMES - KERNEL_QUEUE) * (LOG_TIME_WIDTH + 1))
 /* a signed 64-bit number: latencies computed from remote times can have any value */
 #define NUMBER_MAX_BYTES 20
 
@@ -151,7 +152,8 @@ static char *put_times(char *at, struct log_columns *c, const struct sample *s, 
 
 char *log_text_begin(char *at, struct log_columns *c, uint64_t records)
 {
-	const size_t width = !c->full ? RULE_WIDTH : c->time[KERNEL_RECEIVE] ? RULE_MOST_WIDTH : RULE_FULL_WIDTH;
+	const size_t width = !c->full ? RULE_WIDTH : log_columns_transmit(c) ? RULE_MOST_WIDTH :
+		c->time[KERNEL_RECEIVE] ? RULE_KERNEL_WIDTH : RULE_FULL_WIDTH;
 
 	(void)records;
 	at = put_names(at, c, put_name);

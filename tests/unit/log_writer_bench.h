@@ -6,6 +6,7 @@
 
 #include "fake_report.h"
 #include "log_folder.h"
+#include "report/log/log_npy.h"
 
 /* ---- The bench --------------------------------------------------------------------------------------------------- */
 
@@ -143,7 +144,7 @@ static inline void finish_and_see(void)
 
 struct npy_seen {
 	uint64_t in_header, octets;
-	char text[LOG_BEGIN_BYTES];
+	char text[NPY_BEGIN_BYTES];
 };
 
 static inline struct npy_seen see_npy(const char *name)
@@ -153,13 +154,13 @@ static inline struct npy_seen see_npy(const char *name)
 	unsigned long long in_header;
 
 	assert_non_null(in);
-	assert_int_equal(fread(n.text, 1, LOG_BEGIN_BYTES, in), LOG_BEGIN_BYTES);
+	assert_int_equal(fread(n.text, 1, NPY_BEGIN_BYTES, in), NPY_BEGIN_BYTES);
 	memset(n.text, ' ', 10);
-	n.text[LOG_BEGIN_BYTES - 1] = 0;
+	n.text[NPY_BEGIN_BYTES - 1] = 0;
 	assert_int_equal(sscanf(strstr(n.text, "'shape': ("), "'shape': (%llu", &in_header), 1);
 	n.in_header = in_header;
 	fseek(in, 0, SEEK_END);
-	n.octets = (uint64_t)ftell(in) - LOG_BEGIN_BYTES;
+	n.octets = (uint64_t)ftell(in) - NPY_BEGIN_BYTES;
 	fclose(in);
 	return n;
 }
@@ -171,7 +172,7 @@ static inline void assert_npy(uint64_t n, uint32_t seq, uint16_t left_out)
 	uint16_t got_left_out = 0;
 	FILE *in = fopen(path, "r");
 
-	fseek(in, (long)(LOG_BEGIN_BYTES + 64 * n), SEEK_SET);
+	fseek(in, (long)(NPY_BEGIN_BYTES + 64 * n), SEEK_SET);
 	assert_int_equal(fread(&got_seq, 4, 1, in), 1);
 	assert_int_equal(fread(&got_left_out, 2, 1, in), 1);
 	fclose(in);

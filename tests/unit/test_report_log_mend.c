@@ -13,7 +13,7 @@
 #define LOGGED 3 /* records */
 
 static char name[] = "/tmp/rant-mend-XXXXXX", words[LOG_MEND_BYTES];
-static char whole[LOG_BEGIN_BYTES + LOGGED * LOG_RECORD_BYTES], got[sizeof(whole) + 2 * 4096];
+static char whole[NPY_BEGIN_BYTES + LOGGED * LOG_RECORD_BYTES], got[sizeof(whole) + 2 * 4096];
 static size_t bytes_whole, ends[LOGGED + 2]; /* of the begin and of each record; none after the last */
 static bool is_array;
 
@@ -110,10 +110,10 @@ static void assert_mended(size_t cut, int64_t zeros, size_t want)
 	if (is_array && n) {
 		snprintf(shape_reported, sizeof(shape_reported), "'shape': (%d,), }  ", records_before(want));
 		assert_non_null(strstr(got + 10, shape_reported));
-		assert_int_equal(got[LOG_BEGIN_BYTES - 1], '\n');
+		assert_int_equal(got[NPY_BEGIN_BYTES - 1], '\n');
 		assert_int_equal(strstr(words, "its header") != NULL, records_before(want) != LOGGED);
 		assert_memory_equal(got, whole, (size_t)(strstr(whole + 10, "'shape'") - whole));
-		assert_memory_equal(got + LOG_BEGIN_BYTES, whole + LOG_BEGIN_BYTES, want - LOG_BEGIN_BYTES);
+		assert_memory_equal(got + NPY_BEGIN_BYTES, whole + NPY_BEGIN_BYTES, want - NPY_BEGIN_BYTES);
 	} else {
 		assert_memory_equal(got, whole, want);
 	}
@@ -163,7 +163,7 @@ static void zeros_are_no_end(void **state)
 	for (int kind = 0; kind < 2 * LOG_FORMATS; kind++) {
 		make_log((enum log_format)(kind / 2), kind % 2);
 		for (size_t cut = 0; cut <= bytes_whole; cut += is_array ? 32 : 1)
-			for (size_t i = 0; i < COUNT_OF(zeros) && (!cut || cut >= (is_array ? LOG_BEGIN_BYTES : 10));
+			for (size_t i = 0; i < COUNT_OF(zeros) && (!cut || cut >= (is_array ? NPY_BEGIN_BYTES : 10));
 			     i++) {
 				const int n = is_array ? records_before(cut) : 0;
 				int fd = put_octets(whole, cut, zeros[i]);
@@ -218,8 +218,8 @@ static void the_number_of_records_is_put_right(void **state)
 		assert_int_equal(get_octets(), bytes_whole);
 		assert_non_null(strstr(got + 10, "'shape': (3,), }  "));
 		assert_int_equal(strlen(strstr(got + 10, "3,), }")), strlen(strstr(got + 10, "3,), }   ")));
-		assert_int_equal(got[LOG_BEGIN_BYTES - 1], '\n');
-		assert_memory_equal(got + LOG_BEGIN_BYTES, whole + LOG_BEGIN_BYTES, bytes_whole - LOG_BEGIN_BYTES);
+		assert_int_equal(got[NPY_BEGIN_BYTES - 1], '\n');
+		assert_memory_equal(got + NPY_BEGIN_BYTES, whole + NPY_BEGIN_BYTES, bytes_whole - NPY_BEGIN_BYTES);
 	}
 }
 
@@ -249,7 +249,7 @@ static void what_is_no_log_stays(void **state)
 	}
 	/* The last line is longer than any of a log. */
 	memset(long_line + 4, 'x', sizeof(long_line) - 4);
-	long_line[4096 - 1025] = '\n';
+	long_line[4096 - LOG_BEGIN_BYTES - 1] = '\n';
 	int fd = put_octets(long_line, sizeof(long_line), 0);
 
 	log_mend(fd, words);

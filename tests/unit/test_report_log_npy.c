@@ -25,33 +25,33 @@ static char order(void)
 static void make_header(uint64_t number)
 {
 	free(header);
-	header = malloc(LOG_BEGIN_BYTES + 1);
+	header = malloc(NPY_BEGIN_BYTES + 1);
 	log_columns_choose(&columns, &options, result.remote);
 	free(made);
-	made = malloc(LOG_BEGIN_BYTES);
-	assert_ptr_equal(log_npy_begin(made, &columns, number), made + LOG_BEGIN_BYTES);
+	made = malloc(NPY_BEGIN_BYTES);
+	assert_ptr_equal(log_npy_begin(made, &columns, number), made + NPY_BEGIN_BYTES);
 	/* Version 1.0: the length has 16 bits, little-endian, and the records begin at a multiple of 64. */
 	assert_memory_equal(made, "\x93NUMPY\x01\x00", 8);
-	assert_int_equal((uint8_t)made[8] | (uint8_t)made[9] << 8, LOG_BEGIN_BYTES - 10);
-	assert_int_equal(LOG_BEGIN_BYTES % 64, 0);
-	memcpy(header, made + 10, LOG_BEGIN_BYTES - 10);
-	header[LOG_BEGIN_BYTES - 10] = 0;
+	assert_int_equal((uint8_t)made[8] | (uint8_t)made[9] << 8, NPY_BEGIN_BYTES - 10);
+	assert_int_equal(NPY_BEGIN_BYTES % 64, 0);
+	memcpy(header, made + 10, NPY_BEGIN_BYTES - 10);
+	header[NPY_BEGIN_BYTES - 10] = 0;
 }
 
 /* The text of the header, in which every '<' of `expected` is this machine's order, and blanks follow to its end. */
 static void assert_header(uint64_t number, const char *expected)
 {
-	char wanted[LOG_BEGIN_BYTES + 1];
+	char wanted[NPY_BEGIN_BYTES + 1];
 	size_t length = strlen(expected);
 
 	make_header(number);
-	assert_true(length < LOG_BEGIN_BYTES - 10);
+	assert_true(length < NPY_BEGIN_BYTES - 10);
 	for (size_t i = 0; i <= length; i++)
 		wanted[i] = expected[i] == '<' ? order() : expected[i];
 	if (strncmp(header, wanted, length))
 		fail_msg("not\n%s\nbut\n%s", wanted, header);
-	assert_int_equal(strspn(header + length, " "), LOG_BEGIN_BYTES - 11 - length);
-	assert_int_equal(header[LOG_BEGIN_BYTES - 11], '\n');
+	assert_int_equal(strspn(header + length, " "), NPY_BEGIN_BYTES - 11 - length);
+	assert_int_equal(header[NPY_BEGIN_BYTES - 11], '\n');
 }
 
 /* ---- The header -------------------------------------------------------------------------------------------------- */

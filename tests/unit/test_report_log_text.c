@@ -259,7 +259,7 @@ static void columns_of_a_full_log(void **state)
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		tear_down(state);
 		set_up(state);
-		options.stages = rows[i].kernel ? STAGES_KERNEL : STAGES_NIC;
+		options.stages.detail = rows[i].kernel ? STAGES_KERNEL : STAGES_NIC;
 		full_log(rows[i].local, rows[i].remote, rows[i].split, 1);
 		char *line = strtok((char *)logged(), "\n"), names[256] = "";
 

@@ -147,7 +147,7 @@ static void the_number_in_the_header_is_right_by_now(void **state)
 
 	assert_int_equal(now.in_header, offered);
 	assert_int_equal(now.octets, 64 * offered);
-	assert_int_equal(now.octets + LOG_BEGIN_BYTES, w->octets);
+	assert_int_equal(now.octets + NPY_BEGIN_BYTES, w->octets);
 	assert_counts();
 }
 
@@ -338,7 +338,7 @@ static void arrays_of_a_rotation(void **state)
 		snprintf(name, sizeof(name), "%s.%llu", path, (unsigned long long)n);
 		now = see_npy(name);
 		assert_int_equal(now.octets, 64 * now.in_header);
-		assert_true(now.octets + LOG_BEGIN_BYTES <= 256 << 10);
+		assert_true(now.octets + NPY_BEGIN_BYTES <= 256 << 10);
 		records_of_all += now.in_header;
 	}
 	assert_int_equal(w->file.next, 5);

@@ -3,6 +3,7 @@
 /* Reads logs of each form, and refuses damaged logs. */
 #include "analyse/log_read.c"
 
+#include "report/log/log_npy.h"
 #include "results_files.h"
 
 #include "report/log/log_form.h"
@@ -95,6 +96,8 @@ static void assert_options(const struct log_read *l)
 	assert_int_equal(options_on_wire(&o), options_on_wire(&options));
 	assert_int_equal(o.plain, options.role == ROLE_EMIT && !options.log_full);
 	assert_int_equal(o.log_full && options_kernel_times(&o), options.log_full && options_kernel_times(&options));
+	assert_int_equal(o.log_full && options_queue_times(&o) && l->names.stamp >= SOURCE_KERNEL,
+			 options.log_full && options_queue_times(&options));
 	if (options.log_full)
 		assert_int_equal(l->names.remote, remote);
 }
@@ -127,12 +130,12 @@ static void what_was_written_is_read(void **state)
 	for (int format = 0; format < LOG_FORMATS; format++)
 		for (int stamp = SOURCE_USER; stamp <= SOURCE_HARDWARE; stamp++)
 			for (remote = SOURCE_USER; remote < SOURCES; remote++)
-				for (int kind = 0; kind < 16; kind++) {
+				for (int kind = 0; kind < 24; kind++) {
 					const bool emits = kind & 1;
 
 					options = (struct options){ .role = emits ? ROLE_EMIT : ROLE_REFLECT,
 								    .stamp = stamp, .sw_timestamps = kind & 2,
-								    .stages = kind & 8 ? STAGES_KERNEL : STAGES_NIC,
+								    .stages.detail = kind >> 3,
 								    .log_full = emits && kind & 4,
 								    .no_tx_stamps = !emits && kind & 4 };
 					read_back((enum log_format)format);
@@ -270,7 +273,7 @@ static void bad_arrays(void **state)
 	file = write_log(LOG_NPY, 20);
 	bytes = fread(octets, 1, sizeof(octets), file);
 	fclose(file);
-	for (size_t i = 0; i < bytes; i += i < LOG_BEGIN_BYTES ? 1 : 7) {
+	for (size_t i = 0; i < bytes; i += i < NPY_BEGIN_BYTES ? 1 : 7) {
 		const char was = octets[i];
 		int found;
 
