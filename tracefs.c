@@ -292,6 +292,10 @@ static void compose(struct trace_record *r, const struct sample *s, int64_t thre
 	}
 	if (s->source[KERNEL_RECEIVE])
 		put_seconds(&x, r->role == ROLE_EMIT ? " T4_KERNEL=" : " T2_KERNEL=", s->time_ns[KERNEL_RECEIVE]);
+	if (s->source[KERNEL_QUEUE])
+		put_seconds(&x, r->role == ROLE_EMIT ? " T1_SCHED=" : " T3_SCHED=", s->time_ns[KERNEL_QUEUE]);
+	if (s->source[KERNEL_DRIVER])
+		put_seconds(&x, r->role == ROLE_EMIT ? " T1_TXSW=" : " T3_TXSW=", s->time_ns[KERNEL_DRIVER]);
 	put_clocks(&x);
 	r->marker_bytes = (uint32_t)(x.at - r->marker);
 }

@@ -122,6 +122,8 @@ static const struct {
 	{ "refused", "Packets that the kernel did not accept, and errors that it reported." },
 	{ "transmit", "Packets without a transmit timestamp." },
 	{ "receive", "Packets without a receive timestamp." },
+	{ "qdisc_times", "Packets recorded without the requested time of the kernel at the queueing discipline." },
+	{ "driver_times", "Packets recorded without the requested time of the kernel at the driver." },
 	{ "kernel_receive", "Packets recorded without the requested receive time of the kernel." },
 	{ "came_late", "Transmit timestamps reported after --timeout." },
 	{ "came_twice", "Transmit timestamps reported again." },

@@ -65,6 +65,8 @@ static const struct account_row stamps[] = {
 	ROW("Transmit", missing_tx, BOTH, NULL),
 	ROW("Receive", missing_rx, BOTH, NULL),
 	ROW("Kernel receive", missing_kernel, BOTH, "recorded without the kernel's time beside that of the NIC"),
+	ROW("Qdisc times", missing_queue, BOTH, "recorded without the kernel's time at the queueing discipline"),
+	ROW("Driver times", missing_driver, BOTH, "recorded without the kernel's time at the driver"),
 	ROW_IN_JSON("Late stamps", "came_late", stamp_late, BOTH, "transmit timestamps after --timeout"),
 	ROW_IN_JSON("Duplicated stamps", "came_twice", stamp_duplicate, BOTH, "transmit timestamps reported again"),
 	ROW("Unmatched", stamp_unmatched, BOTH, "transmit stamps of no packet in flight"),

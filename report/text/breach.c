@@ -41,7 +41,7 @@ static void find_candidates(const struct report *r, struct part *parts, int n)
 			   knows_stage(parts, n, STAGE_REMOTE_APP_TO_WIRE);
 
 	for (struct part *p = parts; p < parts + n; p++) {
-		if (p->stage.kernel)
+		if (stages_is_part(&p->stage))
 			p->candidate = false; /* see finer() */
 		else if (r->options->role == ROLE_REFLECT || !p->stage.peer)
 			p->candidate = p->index == STAGES ? !joined : p->stage.inside;
@@ -148,7 +148,9 @@ static void find_gaps(const struct report *r, const struct part *parts, int n, c
 			continue;
 		if (p->known)
 			why = "there is no median to compare with";
-		else if (p->stage.kernel && is_without_kernel(s, time_is_remote(p->stage.from), r->options->role))
+		else if (p->stage.transmit_part)
+			why = "the kernel has no transmit times of this packet, or none was asked for (--stages full/N)";
+		else if (p->stage.receive_part && is_without_kernel(s, time_is_remote(p->stage.from), r->options->role))
 			why = "the kernel had no receive time of this packet";
 		else if (!p->stage.peer || r->options->role == ROLE_REFLECT)
 			why_not_here(text, sizeof(text), r);
@@ -180,15 +182,14 @@ static int64_t metric_excess(const struct report *r, const struct sample *s)
 	return result_metric(r->result, s, &value_ns) && typical_ns != INT64_MAX ? value_ns - typical_ns : INT64_MAX;
 }
 
-/* The part of a blamed receive stage that has at least half of its excess, by the kernel's receive time; or the
- * stage. */
+/* The part of a blamed stage that has at least half of its excess, by the kernel's times; or the stage. */
 static struct part *finer(struct part *parts, int n, struct part *blamed)
 {
 	const int64_t excess_ns = excess_of(blamed);
 	struct part *part = blamed;
 
 	for (struct part *p = parts; p < parts + n; p++) {
-		if (!stages_is_part(&p->stage, &blamed->stage) || !p->known)
+		if (!stages_is_part(&p->stage) || p->stage.whole != blamed->index || !p->known)
 			continue;
 		p->candidate = true;
 		if (2 * excess_of(p) >= (part == blamed ? excess_ns : 2 * excess_of(part)))
@@ -270,7 +271,9 @@ enum receive_cause breach_receive_cause(const struct report *r, const struct par
 {
 	int64_t unpolled_ns, late_ns;
 
-	if (p->stage.kernel && label_time(r->options->role, p->stage.to)->kernel)
+	if (p->stage.transmit_part)
+		return RECEIVE_CAUSE_NONE;
+	if (p->stage.receive_part && label_time(r->options->role, p->stage.to)->kernel)
 		return RECEIVE_CAUSE_INTERRUPT;
 	if (!stages_split(&p->stage, r->options->role, s, &unpolled_ns, &late_ns))
 		return RECEIVE_CAUSE_NONE;
@@ -351,14 +354,18 @@ static void write_time(FILE *out, const struct report *r, const struct sample *s
 }
 
 /* Times of one host: stamps on the wire first, then the kernel's, then user space. */
-static void write_times(FILE *out, const struct report *r, const struct sample *s, int first, int kernel)
+static void write_times(FILE *out, const struct report *r, const struct sample *s, bool remote)
 {
 	const enum role role = r->options->role;
+	const int first = remote ? REMOTE : 0, queue = remote ? REMOTE_KERNEL_QUEUE : KERNEL_QUEUE;
 
 	for (int i = first; i < first + TIMES; i++)
 		if (label_time(role, i)->wire)
 			write_time(out, r, s, i);
-	write_time(out, r, s, kernel);
+	write_time(out, r, s, remote ? REMOTE_KERNEL_RECEIVE : KERNEL_RECEIVE);
+	write_time(out, r, s, queue);
+	if (label_source(r, queue) == SOURCE_HARDWARE)
+		write_time(out, r, s, queue + 1);
 	for (int i = first; i < first + TIMES; i++)
 		if (!label_time(role, i)->wire)
 			write_time(out, r, s, i);
@@ -395,9 +402,9 @@ static void write_breach(FILE *out, const struct report *r, const struct sample 
 	fprintf(out, "  Sequence number: %" PRIu32 "\n", s->seq);
 	if (other)
 		fprintf(out, "  %s latency: %" PRId64 " ns\n", label_roles[o->role].breach, s->latency_ns);
-	write_times(out, r, s, 0, KERNEL_RECEIVE);
+	write_times(out, r, s, false);
 	if (o->role == ROLE_EMIT)
-		write_times(out, r, s, REMOTE, REMOTE_KERNEL_RECEIVE);
+		write_times(out, r, s, true);
 	write_stages(out, r, s);
 	fputc('\n', out);
 }

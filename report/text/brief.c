@@ -210,7 +210,7 @@ static void write_rhythm(FILE *out, const struct report *r)
 /* ---- Where the time goes ----------------------------------------------------------------------------------------- */
 
 #define COLUMN_WIDTH 13 /* 100 s in microseconds, a bound and a mark fit */
-#define NAME_WIDTH 21
+#define NAME_WIDTH 21 /* the names of the kernel's transmit times have one more */
 
 static const uint8_t table_columns[] = { LABEL_P50, LABEL_P99, LABEL_P99_9 };
 
@@ -226,11 +226,16 @@ static void write_us(FILE *out, char mark, struct percentile v)
 	fprintf(out, "%c%*s", mark, COLUMN_WIDTH, text);
 }
 
-static void write_row(FILE *out, const char *name, const struct histogram *h)
+static int name_width(const struct report *r)
+{
+	return NAME_WIDTH + options_queue_times(r->options);
+}
+
+static void write_row(FILE *out, int width, const char *name, const struct histogram *h)
 {
 	char mark = ' ';
 
-	fprintf(out, "%-*s", NAME_WIDTH, name);
+	fprintf(out, "%-*s", width, name);
 	for (size_t i = 0; i < COLUMNS; i++) {
 		const struct label_percentile *p = &label_percentiles[table_columns[i]];
 
@@ -249,20 +254,20 @@ static void write_table(FILE *out, const struct report *r)
 	if (!r->histogram->count)
 		return;
 	stages_of_role(r->options->role, options_on_wire(r->options), stages);
-	fprintf(out, "\n%-*s", NAME_WIDTH, "us (* few samples)");
+	fprintf(out, "\n%-*s", name_width(r), "us (* few samples)");
 	for (size_t i = 0; i < COLUMNS; i++) {
 		snprintf(title, sizeof(title), "p%s", label_percentiles[table_columns[i]].percent);
 		fprintf(out, " %*s", COLUMN_WIDTH, title);
 	}
 	fprintf(out, " %*s\n", COLUMN_WIDTH, "max");
-	write_row(out, r->options->role == ROLE_EMIT ? "RTT" : "Response", r->histogram);
+	write_row(out, name_width(r), r->options->role == ROLE_EMIT ? "RTT" : "Response", r->histogram);
 	for (int i = 0; i < STAGES; i++) {
 		struct part part;
 
 		if (!stage_is_collected(r, i, &stages[i]) || !r->result->stage[i]->count)
 			continue;
 		stage_name(&part, r, &stages[i]);
-		write_row(out, part.name, r->result->stage[i]);
+		write_row(out, name_width(r), part.name, r->result->stage[i]);
 	}
 }
 

@@ -11,19 +11,20 @@
 const struct label_role label_roles[] = {
 	[ROLE_EMIT] = {
 		"RTT", "Round-trip", "round trips",
-		{ { "T1", "tx", false, false }, { "T1", "tx", true, false }, { "T4", "rx", true, false },
-		  { "T4", "rx", false, false } },
+		{ { "T1", "tx" }, { "T1", "tx", .wire = true }, { "T4", "rx", .wire = true }, { "T4", "rx" } },
 	},
 	[ROLE_REFLECT] = {
 		"RESPONSE", "Response", "responses",
-		{ { "T2", "rx", true, false }, { "T2", "rx", false, false }, { "T3", "tx", false, false },
-		  { "T3", "tx", true, false } },
+		{ { "T2", "rx", .wire = true }, { "T2", "rx" }, { "T3", "tx" }, { "T3", "tx", .wire = true } },
 	},
 };
 
-const struct label_time label_kernel_receive[] = {
-	[ROLE_EMIT] = { "T4", "rx", false, true },
-	[ROLE_REFLECT] = { "T2", "rx", false, true },
+const struct label_time label_kernel[][2] = {
+	{ { "T4", "rx", .kernel = true }, { "T2", "rx", .kernel = true } },
+	{ { "T1", "tx", .kernel = true, .suffix = "SCHED", .place = "qdisc" },
+	  { "T3", "tx", .kernel = true, .suffix = "SCHED", .place = "qdisc" } },
+	{ { "T1", "tx", .kernel = true, .itself = true, .suffix = "TXSW", .place = "driver" },
+	  { "T3", "tx", .kernel = true, .itself = true, .suffix = "TXSW", .place = "driver" } },
 };
 
 const struct label_stamp label_stamps[] = {
@@ -69,7 +70,9 @@ const struct label_discard label_discards[LABEL_DISCARDS] = {
 
 static const char *stamp_name(char *text, size_t bytes, const struct label_time *t, int64_t wire)
 {
-	snprintf(text, bytes, "%s_%s", t->name, label_stamps[label_source_of(t, wire)].suffix);
+	const bool own = t->suffix && !(t->itself && wire == SOURCE_KERNEL);
+
+	snprintf(text, bytes, "%s_%s", t->name, own ? t->suffix : label_stamps[label_source_of(t, wire)].suffix);
 	return text;
 }
 

@@ -13,7 +13,9 @@ struct report;
 struct label_time {
 	const char *name, *direction;
 	bool wire; /* else user space, or: */
-	bool kernel; /* the kernel's receive time beside the NIC's timestamp */
+	bool kernel; /* the kernel's time beside the timestamp */
+	bool itself; /* with timestamps of the kernel it is the timestamp itself */
+	const char *suffix, *place; /* of a kernel's time; NULL: those of its source */
 };
 
 struct label_role {
@@ -60,7 +62,7 @@ enum { LABEL_P50, LABEL_P90, LABEL_P95, LABEL_P99, LABEL_P99_9, LABEL_P99_99, LA
 extern const struct label_percentile label_percentiles[LABEL_PERCENTILES];
 extern const struct label_discard label_discards[LABEL_DISCARDS];
 extern const struct label_role label_roles[]; /* by enum role */
-extern const struct label_time label_kernel_receive[]; /* by enum role */
+extern const struct label_time label_kernel[][2]; /* KERNEL_RECEIVE, KERNEL_QUEUE, KERNEL_DRIVER; by enum role */
 extern const struct label_stamp label_stamps[]; /* by enum source */
 extern const struct label_follow_up label_follow_ups[FOLLOW_UPS];
 
@@ -74,7 +76,8 @@ static inline const char *label_follow_up_json(int i)
 static inline const struct label_time *label_time(enum role role, int i)
 {
 	if (i >= KERNEL_RECEIVE)
-		return &label_kernel_receive[i == KERNEL_RECEIVE ? role : ROLE_REFLECT];
+		return &label_kernel[i < KERNEL_QUEUE ? 0 : 1 + (i - KERNEL_QUEUE) % 2][time_is_remote(i) ? ROLE_REFLECT :
+										       role];
 	return i < REMOTE ? &label_roles[role].time[i] : &label_roles[ROLE_REFLECT].time[i - REMOTE];
 }
 

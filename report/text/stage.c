@@ -11,11 +11,18 @@
 
 #include <string.h>
 
+static const char *place_of(const struct report *r, int i)
+{
+	const struct label_time *t = label_time(r->options->role, i);
+
+	return t->place ? t->place : label_stamps[label_source_of(t, label_source(r, i))].place;
+}
+
 void stage_name(struct part *p, const struct report *r, const struct stage *s)
 {
 	const enum role role = r->options->role;
 	const struct label_time *from = label_time(role, s->from), *to = label_time(role, s->to);
-	const char *place = label_stamps[label_source_of(from, label_source(r, s->from))].place;
+	const char *place = place_of(r, s->from);
 	char a[16], b[16];
 
 	if (s->less_from != s->less_to) {
@@ -29,12 +36,12 @@ void stage_name(struct part *p, const struct report *r, const struct stage *s)
 	}
 	if (from->wire && to->wire)
 		snprintf(p->name, sizeof(p->name), "%s", time_is_remote(s->from) ? "Response" : "Wire and reflector");
-	else if (!from->wire && !to->wire && !s->kernel)
+	else if (!from->wire && !to->wire && !stages_is_part(s))
 		snprintf(p->name, sizeof(p->name), time_is_remote(s->from) ? "Remote app processing" : "App processing");
 	else
 		snprintf(p->name, sizeof(p->name), "%s%c%s-to-%s", time_is_remote(s->from) ? "Remote " : "",
 			 time_is_remote(s->from) ? *place : *place & ~0x20, place + 1,
-			 label_stamps[label_source_of(to, label_source(r, s->to))].place);
+			 place_of(r, s->to));
 	snprintf(p->formula, sizeof(p->formula), "%s - %s", label_time_name(b, sizeof(b), r, s->to),
 		 label_time_name(a, sizeof(a), r, s->from));
 }

@@ -311,7 +311,7 @@ static void the_halves_of_a_receive_stage(void **state)
 	struct sample s;
 
 	(void)state;
-	options.stages = STAGES_KERNEL;
+	options.stages.detail = STAGES_KERNEL;
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
 	for (size_t i = 0; i < COUNT_OF(at_kernel_ns); i++) {
 		s = joined_sample(7, 5400, 512000, 900, 7000);

@@ -499,7 +499,7 @@ static void no_stages_and_why(void **state)
 	show_report();
 	/* The same of the kernel's receive time. */
 	options.sw_timestamps = true;
-	options.stages = STAGES_KERNEL;
+	options.stages.detail = STAGES_KERNEL;
 	show_report();
 }
 

@@ -150,8 +150,10 @@ static void the_longest_variables_fit(void **state)
 	s.time_ns[REMOTE + REFLECT_T2_WIRE] = 0;
 	/* NETWORK is of the same length: it is -RESPONSE, except for the value without a positive. */
 	s.time_ns[EMIT_T1_WIRE]++;
-	s.source[KERNEL_RECEIVE] = s.source[REMOTE_KERNEL_RECEIVE] = SOURCE_KERNEL;
-	s.time_ns[KERNEL_RECEIVE] = s.time_ns[REMOTE_KERNEL_RECEIVE] = INT64_MIN;
+	for (int i = KERNEL_RECEIVE; i < ALL_TIMES; i++) {
+		s.source[i] = SOURCE_KERNEL;
+		s.time_ns[i] = INT64_MIN;
+	}
 	VARIABLES(&s, UINT64_MAX - 1, "RANT_ROLE=emit", "RANT_INTERFACE=fifteen-letters",
 		  "RANT_NUMBER=18446744073709551615", "RANT_SEQ=4294967295", "RANT_LATENCY_NS=-9223372036854775808",
 		  "RANT_THRESHOLD_NS=-9223372036854775808", "RANT_THRESHOLD_ON=response",
@@ -161,7 +163,9 @@ static void the_longest_variables_fit(void **state)
 		  "RANT_T2_KERNEL=0.000000000",
 		  "RANT_T2_SW=-9223372036.854775808", "RANT_T3_SW=9223372036.854775807",
 		  "RANT_T3_KERNEL=-9223372036.854775808", "RANT_T4_KERNEL=-9223372036.854775808",
-		  "RANT_T2_KERNEL=-9223372036.854775808");
+		  "RANT_T2_KERNEL=-9223372036.854775808", "RANT_T1_SCHED=-9223372036.854775808",
+		  "RANT_T1_KERNEL=-9223372036.854775808", "RANT_T3_SCHED=-9223372036.854775808",
+		  "RANT_T3_KERNEL=-9223372036.854775808");
 	assert_ptr_equal(environment[REPORT_ENVIRONMENT_MAX - 1], NULL);
 }
 
@@ -179,7 +183,8 @@ static void what_does_not_fit_is_left_out_whole(void **state)
 		struct sample s = joined_sample(7, 1, 1, 1, 1);
 		int n = 0;
 
-		s.source[KERNEL_RECEIVE] = s.source[REMOTE_KERNEL_RECEIVE] = SOURCE_KERNEL;
+		for (int i = KERNEL_RECEIVE; i < ALL_TIMES; i++)
+			s.source[i] = SOURCE_KERNEL;
 		memset(name, 'x', bytes);
 		name[bytes] = '\0';
 		report_environment(&report, &s, 0, variables, environment);

@@ -269,7 +269,7 @@ static void the_kernels_time_is_asked_for(void **state)
 	(void)state;
 	for (int detail = STAGES_NIC; detail <= STAGES_KERNEL; detail++) {
 		prepare(ROLE_EMIT, SOURCE_HARDWARE);
-		o.stages = detail;
+		o.stages.detail = detail;
 		o.sw_timestamps = true;
 		assert_int_equal(open_it(true), 0);
 		assert_int_equal(fake.flags, detail == STAGES_KERNEL ? nic | KERNEL_FLAGS : nic);
@@ -277,7 +277,7 @@ static void the_kernels_time_is_asked_for(void **state)
 		socket_close(&c);
 	}
 	prepare(ROLE_REFLECT, SOURCE_HARDWARE);
-	o.stages = STAGES_KERNEL;
+	o.stages.detail = STAGES_KERNEL;
 	assert_int_equal(open_it(true), 0);
 	assert_int_equal(fake.flags, nic);
 	assert_false(c.kernel_times);
@@ -297,7 +297,7 @@ static void the_kernels_time_is_asked_for(void **state)
 	socket_close(&c);
 	/* With timestamps of the kernel it is that. */
 	prepare(ROLE_EMIT, SOURCE_KERNEL);
-	o.stages = STAGES_KERNEL;
+	o.stages.detail = STAGES_KERNEL;
 	o.sw_timestamps = true;
 	assert_int_equal(open_it(true), 0);
 	assert_false(c.kernel_times);
