@@ -34,6 +34,8 @@ void exchange_note_granted(struct exchange *x)
 	x->result.granted = (struct granted){
 		.transport = socket_name(c), .receive_buffer_bytes = c->receive_buffer_bytes, .stamps = c->wire,
 		.transmit_stamps = c->tx_stamps, .stamp_ids_by_message = c->peer_socket[0].id_by_message,
+		.receive_by_kernel = c->kernel_times,
+		.transmit_by_kernel = c->detail ? x->options->stages.every : 0,
 		.stamp_ids_of_peer_sockets = c->peer_sockets > c->listeners, .preloaded = KERNEL_CALL_IS_KNOWN &&
 			!c->direct,
 	};

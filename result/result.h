@@ -43,6 +43,8 @@ struct granted {
 	bool transmit_stamps;
 	bool stamp_ids_by_message; /* rant chooses the id of each transmit timestamp; else the kernel counts */
 	bool stamp_ids_of_peer_sockets; /* the same for per-peer sockets of a reflector */
+	bool receive_by_kernel; /* the kernel's receive times beside the NIC's timestamps */
+	int64_t transmit_by_kernel; /* its transmit times of one packet in this number; 0: of none */
 	bool preloaded; /* a preloaded library replaces socket functions of libc */
 };
 

@@ -11,7 +11,7 @@ local SOURCES = { [0] = "not reported", [1] = "NTP", [2] = "PTP", [3] = "SSU/BIT
 local STAMPED_BY = { [0] = "not reported", [1] = "user space", [2] = "kernel", [3] = "NIC" }
 local TLV_NAMES = {
 	[1] = "Extra Padding", [2] = "Location", [3] = "Timestamp Information", [4] = "Class of Service", [5] = "Direct Measurement",
-	[6] = "Access Report", [7] = "Follow-Up Telemetry", [8] = "HMAC", [240] = "rant: T2_SW and clock", [241] = "rant: last replies", [242] = "rant: receipt",
+	[6] = "Access Report", [7] = "Follow-Up Telemetry", [8] = "HMAC", [240] = "rant: T2_SW and clock", [241] = "rant: last replies", [242] = "rant: receipt", [243] = "rant: departure",
 }
 local MAGIC = 0x52414e54
 local NTP_TO_UNIX_S = 2208988800
@@ -48,6 +48,11 @@ local f = {
 	follow_method = ProtoField.uint8("rant.followup.method", "Timestamping Method", base.DEC, METHODS),
 	t2_kernel = ProtoField.absolute_time("rant.own.t2_kernel", "Receive time of the reflector's kernel", base.UTC),
 	poll_gap = ProtoField.uint32("rant.own.poll_gap", "Poll gap at the receipt (ns)"),
+	kernel_every = ProtoField.uint32("rant.departure.every", "Kernel's transmit times are wanted of one reply in"),
+	departure = ProtoField.none("rant.departure", "Kernel's transmit times of an earlier reply"),
+	departure_seq = ProtoField.uint32("rant.departure.seq", "Sequence Number"),
+	sched = ProtoField.uint32("rant.departure.sched", "T3_SCHED - T3_SW (ns)"),
+	txsw = ProtoField.uint32("rant.departure.txsw", "T3_TXSW - T3_SW (ns)"),
 	received = ProtoField.uint32("rant.direct.received", "Packets received in the session"),
 	sent = ProtoField.uint32("rant.direct.sent", "Replies sent in the session"),
 	magic = ProtoField.string("rant.own.magic", "Magic"),
@@ -170,6 +175,22 @@ local readers = {
 		tree:add(f.magic, value(0, 4))
 		tree:add(f.poll_gap, value(4, 4))
 		if value:len() >= 16 then tree:add(f.t2_kernel, value(8, 8), time_of(value(8, 8), is_ptp)) end
+	end,
+	[243] = function(tree, value)
+		if not is_own(value) then return end
+		if value:len() < 20 or value:len() > 100 or (value:len() - 4) % 16 ~= 0 then return false end
+		tree:add(f.magic, value(0, 4))
+		for at = 4, value:len() - 16, 16 do
+			local known = value(at + 4, 1):uint() % 4
+			if known ~= 0 then
+				local item = tree:add(f.departure, value(at, 16))
+				item:add(f.departure_seq, value(at, 4))
+				if known % 2 == 1 then item:add(f.sched, value(at + 8, 4)) end
+				if known >= 2 then item:add(f.txsw, value(at + 12, 4)) end
+			elseif at == 4 and value(at + 8, 4):uint() ~= 0 then
+				tree:add(f.kernel_every, value(at + 8, 4))
+			end
+		end
 	end,
 }
 

@@ -181,6 +181,8 @@ static void put_granted(struct json *j, const struct report *r)
 	json_bool(j, "transmit_stamps", g->transmit_stamps);
 	json_text(j, "stamp_ids", !g->transmit_stamps ? NULL : g->stamp_ids_by_message ? "by message" :
 		  "counted by the kernel");
+	json_bool(j, "receive_by_kernel", g->receive_by_kernel);
+	json_integer_if(j, "transmit_by_kernel", g->transmit_by_kernel > 0, g->transmit_by_kernel);
 	json_integer(j, "bucket_ns", r->histogram->width_ns);
 	if (r->options->role == ROLE_EMIT) {
 		json_count(j, "probe_bytes", result->probe_bytes);

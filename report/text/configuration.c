@@ -49,6 +49,12 @@ void report_configuration(FILE *out, const struct report *r, const struct memory
 			g->stamp_ids_of_peer_sockets ?
 				"an id sent with each packet; those of busy sessions, by the kernel's own count" :
 				       "an id sent with each packet");
+	if (g->receive_by_kernel || g->transmit_by_kernel)
+		fprintf(out, "Stages at the kernel: times of %s\n",
+			!g->transmit_by_kernel ? "received packets" : g->receive_by_kernel ?
+				"received packets and of sent packets" : "sent packets");
+	if (g->transmit_by_kernel > 1)
+		fprintf(out, "Sent packets with times of the kernel: one in %" PRId64 "\n", g->transmit_by_kernel);
 	fprintf(out, "Socket receive buffer: %d bytes granted\n", g->receive_buffer_bytes);
 	if (g->preloaded)
 		fputs("Packets go through a preloaded library (LD_PRELOAD)\n", out);

@@ -8,7 +8,8 @@ import subprocess
 import sys
 
 FIELDS = ("rant.kind", "rant.seq", "rant.sender.seq", "rant.own.t2_sw", "rant.reply.seq", "rant.reply.timestamp", "rant.followup.seq",
-          "rant.followup.timestamp", "_ws.malformed", "rant.tlv.type", "rant.own.stamped_by", "rant.receive_timestamp", "rant.own.poll_gap")
+          "rant.followup.timestamp", "_ws.malformed", "rant.tlv.type", "rant.own.stamped_by", "rant.receive_timestamp", "rant.own.poll_gap",
+          "rant.departure.seq", "rant.departure.sched")
 
 
 def fields(path, lua):
@@ -34,11 +35,11 @@ def main():
     # The capture ends after 100 packets, before the run.
     if len(rows) < 60 or len(requests) + len(replies) < 100 or min(len(requests), len(replies)) < 40:
         print(f"{len(requests)} requests and {len(replies)} replies are dissected, and the log has {len(rows)} records")
-    compared = dict.fromkeys(("T2_SW", "T2_KERNEL", "followup", "entries"), 0)
+    compared = dict.fromkeys(("T2_SW", "T2_KERNEL", "followup", "entries", "T3_SCHED"), 0)
     sent_ns = {seq: int(row["T3_KERNEL"]) % 10**9 for seq, row in rows.items() if row["T3_KERNEL"]}  # by request = by reply: nothing is lost
     for one in replies:
         row = rows.get(int(one["rant.sender.seq"]))
-        if one["_ws.malformed"] or one["rant.own.stamped_by"] != "2" or one["rant.tlv.type"].split(",")[:5] != ["3", "7", "240", "241", "242"]:
+        if one["_ws.malformed"] or one["rant.own.stamped_by"] != "2" or one["rant.tlv.type"].split(",")[:6] != ["3", "7", "240", "241", "242", "243"]:
             print(f"reply {one['rant.seq']}: {one}")
         if row is None:
             continue
@@ -57,6 +58,12 @@ def main():
                 compared[what] += 1
                 if fraction(shown) != sent_ns[int(seq)]:
                     print(f"reply {seq}: T3 is {shown} in tshark ({what}) and {sent_ns[int(seq)]} in the log")
+        for seq, shown in zip(one["rant.departure.seq"].split(","), one["rant.departure.sched"].split(",")):
+            row = rows.get(int(seq)) if seq else None
+            if row and row["T3_SCHED"]:
+                compared["T3_SCHED"] += 1
+                if int(shown) != int(row["T3_SCHED"]) - int(row["T3_SW"]):
+                    print(f"reply {seq}: T3_SCHED is {shown} ns after T3_SW in tshark and {row['T3_SCHED']} in the log")
     for what, number in compared.items():
         if number < 10:
             print(f"only {number} values of {what} could be compared")

@@ -143,7 +143,7 @@ dissector() {
 	start cap r tshark -i "$link_r" -f 'udp port 862' -c 100 -w "$work/cap.pcap"
 	poll is_capturing
 	start_reflector r "$K -s"
-	start_emitter e "--timeout 5000 $K -s --log-full --log-format csv -l LOG --count 60 --interval 2ms --window 4"
+	start_emitter e "--timeout 5000 $K -s --stages full --log-full --log-format csv -l LOG --count 60 --interval 2ms --window 4"
 	finish e
 	send TERM r
 	finish r cap
