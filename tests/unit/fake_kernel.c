@@ -227,12 +227,46 @@ static void put_stamp(uint32_t id, int64_t at_ns, int64_t wire_ns, enum fake_ent
 	fake_put(&fake.error_queue, &m);
 }
 
+#define DETAIL_QUEUE_NS 11
+#define DETAIL_DRIVER_NS 31
+
+/* An entry of the kernel's time beside the timestamp, taken so long after the send. */
+static void put_detail(uint32_t id, bool at_driver, int64_t after_ns)
+{
+	struct fake_message m = { .at_ns = fake.now_ns, .id = id, .entry = ENTRY_ID, .flags = MSG_ERRQUEUE };
+	struct stamps stamps = { .t[0] = timespec_of(fake_real_ns(fake.now_ns) + after_ns) };
+	struct error_message error = { .e = { .ee_errno = ENOMSG, .ee_origin = SO_EE_ORIGIN_TIMESTAMPING,
+					      .ee_info = at_driver ? SCM_TSTAMP_SND : SCM_TSTAMP_SCHED,
+					      .ee_data = id + fake.refused_ids } };
+
+	fake_control(&m, SOL_SOCKET, SCM_TIMESTAMPING, &stamps, sizeof(stamps), 0);
+	fake_control(&m, SOL_IP, IP_RECVERR, &error, sizeof(error), 0);
+	fake_put(&fake.error_queue, &m);
+}
+
+static void put_details(uint32_t id)
+{
+	const int64_t wrong_ns = fake.how == DETAIL_EARLY ? -NS_PER_MS : fake.how == DETAIL_LATER ? NS_PER_S : 0;
+	const uint32_t other = fake.how == DETAIL_OTHER_ID ? 1U << 30 : 0;
+
+	if (fake.how == DETAIL_NONE)
+		return;
+	fake.expect.stamp_unmatched += other || wrong_ns ? fake.detail : 0;
+	fake.expect.stamp_duplicate += fake.how == DETAIL_TWICE && fake.detail > 1;
+	for (int again = fake.how == DETAIL_TWICE; again >= 0; again--)
+		put_detail(id + other, false, DETAIL_QUEUE_NS - again + wrong_ns);
+	for (int again = fake.how == DETAIL_TWICE; again >= 0 && fake.detail > 1; again--)
+		put_detail(id + other, true, DETAIL_DRIVER_NS + 1 - again + wrong_ns);
+}
+
 /* Both roles: error queue entries of a packet. A plausible wrong time would be visible in the latency. */
 void fake_put_stamps(const struct fake_fate *f, uint32_t id, int64_t wire_ns)
 {
 	if (!fake.tx_stamps)
 		return;
-	if (fake.id_asked && !f->no_id)
+	if (fake.detail && fake.how != DETAIL_AFTER)
+		put_details(id);
+	else if (fake.id_asked && !f->no_id)
 		put_stamp(id, fake.now_ns, wire_ns - 500, ENTRY_ID, false);
 	for (unsigned i = 0; i < f->tx_extras; i++)
 		put_stamp(id, fake.now_ns, wire_ns - 1111, f->tx_extra[i], false);
@@ -241,6 +275,8 @@ void fake_put_stamps(const struct fake_fate *f, uint32_t id, int64_t wire_ns)
 	if (f->tx_none)
 		return;
 	put_stamp((uint32_t)(id + f->tx_id), fake.now_ns + f->tx_slow_ns, wire_ns + f->tx_time_ns, f->tx, f->tx_asleep);
+	if (fake.detail && fake.how == DETAIL_AFTER)
+		put_details(id);
 	if (f->tx_twice)
 		put_stamp(id, fake.now_ns + f->tx_slow_ns + 1, wire_ns + 3333, ENTRY_GOOD, false);
 }
@@ -302,6 +338,7 @@ static uint32_t check_sent_control(const struct msghdr *m, uint32_t counted)
 
 			assert_int_equal(h->cmsg_len, CMSG_LEN(sizeof(flags)));
 			memcpy(&flags, CMSG_DATA(h), sizeof(flags));
+			own |= fake.detail > 1 ? SOF_TIMESTAMPING_TX_SOFTWARE : 0;
 			assert_int_equal(flags, SOF_TIMESTAMPING_TX_SCHED | own);
 			assert_false(fake.id_by_message);
 			fake.id_asked = true;

@@ -356,6 +356,11 @@ struct fake {
 	uint64_t listed, listed_late;
 	uint32_t refused_ids; /* ids that were given to refused packets */
 	bool id_asked; /* by the packet that is sent */
+	/* Entries with the kernel's transmit times of each packet: 1 of the queueing discipline, 2 also of the driver.
+	 * After the timestamp; of a wrong id or time; or none. */
+	unsigned detail;
+	enum fake_detail { DETAIL_GOOD, DETAIL_AFTER, DETAIL_OTHER_ID, DETAIL_EARLY, DETAIL_LATER, DETAIL_TWICE,
+			   DETAIL_NONE, FAKE_DETAILS } how;
 	uint64_t ids_asked;
 };
 

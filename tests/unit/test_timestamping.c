@@ -192,6 +192,45 @@ static void an_entry_with_an_id(void **state)
 	}
 }
 
+/* With the kernel's transmit times requested: each entry by its type, and by the clock of its time. */
+static void entries_of_the_kernel(void **state)
+{
+	static const struct {
+		struct change change;
+		enum source wire;
+		enum fetch got;
+		enum source time; /* clock */
+	} cases[] = {
+		{ { .ee_info = SCM_TSTAMP_SCHED }, SOURCE_HARDWARE, FETCH_QUEUE, SOURCE_KERNEL },
+		{ { .ee_info = SCM_TSTAMP_SCHED }, SOURCE_KERNEL, FETCH_QUEUE, SOURCE_KERNEL },
+		{ { .ee_info = SCM_TSTAMP_SCHED, .no_software = true }, SOURCE_HARDWARE, FETCH_OTHER, SOURCE_NONE },
+		{ { .ee_info = SCM_TSTAMP_SCHED, .no_stamp = true }, SOURCE_HARDWARE, FETCH_OTHER, SOURCE_NONE },
+		{ { .no_hardware = true }, SOURCE_HARDWARE, FETCH_DRIVER, SOURCE_KERNEL },
+		{ { .no_hardware = true }, SOURCE_KERNEL, FETCH_STAMP, SOURCE_KERNEL },
+		{ { .no_software = true }, SOURCE_HARDWARE, FETCH_STAMP, SOURCE_HARDWARE },
+		{ { .no_software = true }, SOURCE_KERNEL, FETCH_OTHER, SOURCE_NONE },
+		{ { .ee_info = SCM_TSTAMP_ACK }, SOURCE_HARDWARE, FETCH_OTHER, SOURCE_NONE },
+		{ { .no_hardware = true, .flags = MSG_TRUNC }, SOURCE_HARDWARE, FETCH_OTHER, SOURCE_NONE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct fake_message m = entry(&cases[i].change);
+		struct departure d = { .id = 1 };
+
+		begin(cases[i].wire);
+		c.detail = SOF_TIMESTAMPING_TX_SCHED |
+			   (cases[i].wire == SOURCE_HARDWARE ? SOF_TIMESTAMPING_TX_SOFTWARE : 0);
+		fake_put(&fake.error_queue, &m);
+		assert_int_equal(stamp_fetch(&c, &d), cases[i].got);
+		assert_int_equal(counter_get(&c.error_other), cases[i].got == FETCH_OTHER);
+		if (cases[i].got == FETCH_OTHER)
+			continue;
+		assert_int_equal(d.id, KEY);
+		assert_int_equal(d.time_ns, time_of(cases[i].time));
+	}
+}
+
 static void truncated_control_data_of_a_stamp(void **state)
 {
 	struct fake_message m = entry(&changes[0]);
@@ -837,7 +876,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_teardown(f, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(an_entry_with_an_id), TEST(an_id_is_asked_for), TEST(a_stamp_is_asked_for),
+		TEST(an_entry_with_an_id),
+		TEST(entries_of_the_kernel), TEST(an_id_is_asked_for), TEST(a_stamp_is_asked_for),
 		TEST(each_check_of_a_transmit_stamp), TEST(truncated_control_data_of_a_stamp), TEST(the_error_queue),
 		TEST(the_control_buffer_is_large_enough), TEST(nonsense_control_data), TEST(a_good_datagram),
 		TEST(the_stamp_is_of_the_kind_asked_for), TEST(the_kernels_time_only_if_asked_for), TEST(each_check_of_an_arrival), TEST(where_it_was_sent_to),

@@ -7,13 +7,26 @@
  */
 #include "exchange_bench.h"
 
+#include <linux/net_tstamp.h>
+
 #define REFUSED(n) { n, 0, SEND_ERROR, EPERM, 1 }
+
+/* As --stages full. */
+static void take_details(enum source wire)
+{
+	b.options.stages = (struct stages_wish){ STAGES_FULL, 1, "full" };
+	b.channel.detail = SOF_TIMESTAMPING_TX_SCHED | (wire == SOURCE_HARDWARE ? SOF_TIMESTAMPING_TX_SOFTWARE : 0);
+	b.channel.detail_by_socket = true;
+	fake.detail = wire == SOURCE_HARDWARE ? 2 : 1;
+}
 
 /* The fake refuses some in the middle; timestamps are late, so that several are outstanding, of three
  * peers. */
-static struct fake_account run_refused(enum role role, enum source wire, bool counts)
+static struct fake_account run_refused(enum role role, enum source wire, bool counts, bool detailed)
 {
 	bench_start(role, wire);
+	if (detailed)
+		take_details(wire);
 	b.options.no_step_check = wire == SOURCE_HARDWARE;
 	fake.counts_refused = counts;
 	fake.peers = role == ROLE_REFLECT ? 3 : 1;
@@ -29,8 +42,9 @@ static void sends_that_are_refused(void **state)
 	(void)state;
 	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++) {
 		for (enum source wire = SOURCE_KERNEL; wire <= SOURCE_HARDWARE; wire++) {
-			for (int counts = 0; counts < 2; counts++) {
-				struct fake_account got = run_refused(role, wire, counts);
+			for (int kind = 0; kind < 4; kind++) {
+				const bool counts = kind & 1, detailed = kind & 2;
+				struct fake_account got = run_refused(role, wire, counts, detailed);
 
 				assert_int_equal(got.refused, 8);
 				assert_int_equal(got.recorded, role == ROLE_EMIT ? PACKETS : PACKETS - 8);
@@ -38,6 +52,9 @@ static void sends_that_are_refused(void **state)
 				/* After each run of refusals once. */
 				assert_in_range(fake.ids_asked, 5, 8);
 				assert_int_equal(b.channel.at->ids_ahead, counts ? 8 : 0);
+				assert_int_equal(counter_get(&b.x.result.account.detailed), detailed ? got.recorded : 0);
+				assert_int_equal(counter_get(&b.x.result.account.missing_queue), 0);
+				assert_int_equal(counter_get(&b.x.result.account.missing_driver), 0);
 			}
 		}
 	}
@@ -212,6 +229,101 @@ static void ids_of_two_sockets(void **state)
 	assert_null(tx_match_flight_of(&b.x, 5));
 }
 
+/* ---- The kernel's transmit times --------------------------------------------------------------------------------- */
+
+struct detail_case {
+	enum fake_detail how;
+	bool known;
+	unsigned unmatched; /* entries of each packet that no packet in flight has */
+};
+
+static const struct detail_case detail_cases[FAKE_DETAILS] = {
+	{ DETAIL_GOOD, true, 0 }, { DETAIL_AFTER, false, 0 }, { DETAIL_OTHER_ID, false, 1 }, { DETAIL_EARLY, false, 1 },
+	{ DETAIL_LATER, false, 1 }, { DETAIL_TWICE, true, 0 }, { DETAIL_NONE, false, 0 },
+};
+
+static void check_details(enum role role, enum source wire, const struct detail_case *c)
+{
+	const bool by_nic = wire == SOURCE_HARDWARE;
+	struct fake_account got;
+	struct account *a = &b.x.result.account;
+
+	bench_start(role, wire);
+	b.options.no_step_check = false;
+	take_details(wire);
+	fake.how = c->how;
+	fake.id_by_message = true;
+	got = bench_run("details");
+	assert_int_equal(got.recorded, PACKETS);
+	assert_int_equal(counter_get(&a->detailed), PACKETS);
+	assert_int_equal(counter_get(&a->missing_queue), c->known ? 0 : PACKETS);
+	assert_int_equal(counter_get(&a->missing_driver), c->known || !by_nic ? 0 : PACKETS);
+	assert_in_range(counter_get(&a->stamp_unmatched), c->unmatched * fake.detail * PACKETS,
+			c->unmatched * fake.detail * (PACKETS + 1));
+	assert_in_range(counter_get(&a->stamp_duplicate), c->how == DETAIL_TWICE && by_nic ? PACKETS : 0,
+			c->how == DETAIL_TWICE && by_nic ? PACKETS + 1 : 0);
+	for (uint64_t i = 0; i < log_ready(&b.log); i++) {
+		const struct sample *s = logged(i);
+
+		assert_int_equal(s->source[KERNEL_QUEUE], c->known ? SOURCE_KERNEL : SOURCE_NONE);
+		assert_int_equal(s->source[KERNEL_DRIVER], c->known ? SOURCE_KERNEL : SOURCE_NONE);
+		if (!c->known || role == ROLE_REFLECT) /* whose records have only the times on the wire and of user space */
+			continue;
+		assert_in_range(s->time_ns[KERNEL_QUEUE] - s->time_ns[EMIT_T1_USER], 11, 5000);
+		if (by_nic)
+			assert_int_equal(s->time_ns[KERNEL_DRIVER] - s->time_ns[KERNEL_QUEUE], 20 +
+					 (c->how == DETAIL_TWICE ? 0 : 1));
+		else
+			assert_int_equal(s->time_ns[KERNEL_DRIVER], s->time_ns[EMIT_T1_WIRE]);
+	}
+}
+
+static void the_times_of_queue_and_driver(void **state)
+{
+	(void)state;
+	for (enum role role = ROLE_EMIT; role <= ROLE_REFLECT; role++)
+		for (enum source wire = SOURCE_KERNEL; wire <= SOURCE_HARDWARE; wire++)
+			for (int how = 0; how < FAKE_DETAILS; how++)
+				check_details(role, wire, &detail_cases[how]);
+}
+
+/* Of many entries that of the packet which requested its id is the one between its send and the next. */
+static void the_entry_of_the_packet_that_asked(void **state)
+{
+	static const struct {
+		int64_t time_ns;
+		bool learned, next_sent;
+	} cases[] = {
+		{ 999, false, true }, { 1000, true, true }, { 2000, true, true }, { 2001, false, true },
+		{ 2001, true, false }, { 999, false, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct peer_socket *at;
+
+		bench_start(ROLE_EMIT, SOURCE_KERNEL);
+		b.x.flight = b.x.few;
+		b.x.flight_mask = FLIGHTS - 1;
+		at = b.channel.at = &b.channel.peer_socket[0];
+		at->id_open = at->id_due = true;
+		at->asked_key = 5;
+		at->last_key = cases[i].next_sent ? 6 : 5;
+		b.x.next_key = at->last_key + 1;
+		for (uint32_t key = 5; key < b.x.next_key; key++)
+			b.x.flight[key] = (struct flight){ .key = key, .id = key ^ TX_MATCH_UNKNOWN_ID,
+							   .state = FLIGHT_WAITING,
+							   .sample.time_ns[EMIT_T1_USER] = 1000 * (key - 4) };
+		tx_match_kernel(&b.x, &(struct departure){ .id = 7, .time_ns = cases[i].time_ns }, KERNEL_QUEUE,
+				EMIT_T1_USER);
+		assert_int_equal(at->id_open, !cases[i].learned);
+		assert_int_equal(b.x.flight[5].id, cases[i].learned ? 7 : 5 ^ TX_MATCH_UNKNOWN_ID);
+		assert_int_equal(b.x.flight[5].sample.source[KERNEL_QUEUE], cases[i].learned ? SOURCE_KERNEL :
+				 SOURCE_NONE);
+		assert_int_equal(counter_get(&b.x.result.account.stamp_unmatched), !cases[i].learned);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +335,8 @@ int main(void)
 		TEST(a_clock_that_was_set_is_no_wrong_stamp),
 		TEST(no_tx_match_without_a_check_of_steps),
 		TEST(ids_of_two_sockets),
+		TEST(the_times_of_queue_and_driver),
+		TEST(the_entry_of_the_packet_that_asked),
 	};
 
 	util_seed();
