@@ -121,6 +121,33 @@ else
 	skip 'log: its forms' "'python3' is not installed"
 fi
 
+# The kernel's transmit times: each between the program's time and the timestamp, at both hosts; as text, since the numbers have more
+# digits than a double. Columns: T1_SW 2, T1_KERNEL 3, T3_SW 9, T3_KERNEL 10, T1_SCHED 15, T3_SCHED 16.
+transmit_times() { # DETAIL EVERY
+	begin "log: the transmit times of the kernels, --stages $1" || return 0
+	start_reflector r "$K"
+	start_emitter e "$K -s --stages $1 --log-full -l LOG --log-format csv --timeout 5000 --count 2000"
+	both_end 0
+	[ "$(head -n 1 "$logs/e.log")" = "$(tr ' ' , <<<"${names_e/ FLAGS/ T1_SCHED T3_SCHED FLAGS}")" ] || complain 'e.log: other columns'
+	while IFS= read -r line; do
+		complain "$line"
+	done < <(awk -F, -v every="$2" '!/^#/ && NR > 1 {
+			wanted += $1 % every == 0
+			here += $15 != ""; there += $16 != ""
+			wrong += ($15 != "" && ($1 % every || $2 "" > $15 "" || $15 "" > $3 ""))
+			wrong += ($16 != "" && ($1 % every || $9 "" > $16 "" || $16 "" > $10 ""))
+		}
+		END {
+			if (here != wanted) print here " of " wanted " packets have T1_SCHED"
+			# Not the reply to the first request, which asks for them, nor the last.
+			if (there > wanted || there < wanted - 3) print there " of " wanted " packets have T3_SCHED"
+			if (wrong) print wrong " times are out of order, or were not asked for"
+		}' "$logs/e.log")
+	verdict
+}
+transmit_times full 1
+transmit_times full/8 8
+
 to_stdout() { # FILE
 	begin "log: -l $1 is stdout, and the report goes to stderr" || return 0
 	start_reflector r "$K"
