@@ -81,7 +81,7 @@ void sample_convert_user_times(struct exchange *x, struct flight *f)
 			converted &= convert(x, f, i);
 	if (f->sample.source[KERNEL_RECEIVE])
 		converted &= convert(x, f, KERNEL_RECEIVE);
-	for (int i = KERNEL_QUEUE; i <= KERNEL_DRIVER && x->details; i++)
+	for (int i = KERNEL_QUEUE; i <= KERNEL_DRIVER && f->detailed; i++)
 		if (f->sample.source[i])
 			converted &= convert(x, f, i);
 	counter_add(&x->result.account.unconverted, !converted);

@@ -184,7 +184,7 @@ INLINE struct flight *verb_fetch(struct exchange *x, const bool emit, bool *more
 		f->sample.time_ns[at] = d.time_ns;
 		f->sample.source[at] = (uint8_t)x->channel->wire;
 		f->state = FLIGHT_STAMPED;
-		if (x->details == 1)
+		if (f->detailed)
 			sample_note_driver(&f->sample, at, false);
 		return f;
 	} else {
