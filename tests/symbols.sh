@@ -9,7 +9,7 @@ shopt -s nullglob
 allowed='
 sendmsg recvmsg send recv ppoll epoll_pwait connect getsockopt setsockopt clock_gettime clock_nanosleep read __errno_location
 memcpy memset memcmp
-hmac_sign hmac_verify socket_want_kernel_times socket_want_tos
+hmac_sign hmac_verify socket_want_kernel_times socket_want_detail socket_want_tos
 clock_to_phc clock_set_seen
 histogram_add histogram_bucket
 '
