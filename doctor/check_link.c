@@ -72,12 +72,12 @@ static bool ask(struct check *c, void *setting, const char *name)
 static void look_at_coalescing(struct check *c)
 {
 	struct ethtool_coalesce s = { .cmd = ETHTOOL_GCOALESCE };
-	const struct check_driver *d = check_find_driver(c);
+	const struct nic_driver *d = check_find_driver(c);
 	const char *where = "ETHTOOL_GCOALESCE";
 
 	if (!ask(c, &s, where))
 		return;
-	bool modes = d && (d->flags & MODES) && s.rx_coalesce_usecs >= 1 && s.rx_coalesce_usecs <= 3;
+	bool modes = d && (d->flags & NIC_MODES) && s.rx_coalesce_usecs >= 1 && s.rx_coalesce_usecs <= 3;
 	bool adaptive = s.use_adaptive_rx_coalesce || modes;
 	const char *cure = check_command(c, "ethtool -C %s %srx-usecs 0", c->nic.name,
 					 s.use_adaptive_rx_coalesce ? "adaptive-rx off " : "");

@@ -28,9 +28,9 @@ static bool lists_filter(const struct check *c)
 /* True for a driver that is known to refuse filter "all" where it does not list it. */
 static bool refuses_all(const struct check *c)
 {
-	const struct check_driver *d = check_find_driver(c);
+	const struct nic_driver *d = check_find_driver(c);
 
-	return d && (d->flags & REFUSES) && !lists_filter(c);
+	return d && (d->flags & NIC_REFUSES || d->receives == NIC_STAMPS_PTP) && !lists_filter(c);
 }
 
 /* The cure: another transport or source, with `try` also an attempt to set the filter. */
@@ -59,7 +59,7 @@ static void look_at_kernel_stamps(struct check *c)
 /* A driver may accept a filter that it does not list; only setting the filter would show that. */
 static void look_at_unlisted(struct check *c)
 {
-	const struct check_driver *d = check_find_driver(c);
+	const struct nic_driver *d = check_find_driver(c);
 	char filters[NIC_NAMES_BYTES];
 	int setting[3];
 
@@ -67,7 +67,7 @@ static void look_at_unlisted(struct check *c)
 	if (!nic_read_setting(&c->nic, setting) && nic_stamps(setting, c->options))
 		check_say(c, OK, CHECK_TSINFO "; " SETTING, NULL, NULL,
 			  "hardware transmit, and receive with filter 'all', which is set but not listed");
-	else if (d && (d->flags & TAKES))
+	else if (d && (d->flags & NIC_TAKES))
 		check_say(c, OK, CHECK_TSINFO "; " CHECK_DRIVER_SOURCE, NULL, NULL,
 			  "filter 'all' is not listed, but '%s' accepts it", c->nic.driver);
 	else if (refuses_all(c))
@@ -212,29 +212,29 @@ static void look_at_users(struct check *c)
 /* ---- Delivery of timestamps by the driver ------------------------------------------------------------------------ */
 
 /* True if the driver fetches timestamps in a kernel thread that this process starves on a CPU of its own. */
-static bool starves_kworker(const struct check *c, const struct check_driver *d)
+static bool starves_kworker(const struct check *c, const struct nic_driver *d)
 {
 	cpu_set_t irqs = check_irq_cpus(c);
 
 	if (!check_real_time(c))
 		return false;
-	return d->delivery == BY_OWN_KWORKER || (d->delivery == BY_KWORKER && check_cpus_overlap(&c->cpus, &irqs));
+	return d->delivery == NIC_BY_OWN_KWORKER || (d->delivery == NIC_BY_KWORKER && check_cpus_overlap(&c->cpus, &irqs));
 }
 
-static void look_at_delivery(struct check *c, const struct check_driver *d)
+static void look_at_delivery(struct check *c, const struct nic_driver *d)
 {
 	static const char *const ways[] = {
-		[BY_INTERRUPT] = "the interrupt", [BY_THREAD] = "a thread of the driver",
-		[BY_COMPLETION] = "the completion of the packet",
-		[BY_KWORKER] = "a kworker on the CPU of the interrupt",
-		[BY_OWN_KWORKER] = "a kworker on the sending CPU",
+		[NIC_BY_INTERRUPT] = "the interrupt", [NIC_BY_THREAD] = "a thread of the driver",
+		[NIC_BY_COMPLETION] = "the completion of the packet",
+		[NIC_BY_KWORKER] = "a kworker on the CPU of the interrupt",
+		[NIC_BY_OWN_KWORKER] = "a kworker on the sending CPU",
 	};
 	char policy[32];
 
 	if (starves_kworker(c, d))
 		check_say(c, WARN, CHECK_DRIVER_SOURCE "; sched_getscheduler",
 			  "a busy real-time loop starves this thread: timestamps took up to 0.9 s",
-			  d->delivery == BY_KWORKER ? "taskset to another CPU, or run without chrt" :
+			  d->delivery == NIC_BY_KWORKER ? "taskset to another CPU, or run without chrt" :
 				  "run without chrt",
 			  "'%s' delivers transmit timestamps by %s, and this process has %s", d->name,
 				  ways[d->delivery],
@@ -244,27 +244,67 @@ static void look_at_delivery(struct check *c, const struct check_driver *d)
 			  ways[d->delivery]);
 }
 
-static void look_at_driver(struct check *c)
+/* Facts that matter for each kind of timestamp of the NIC. */
+static void look_at_facts(struct check *c, const struct nic_driver *d)
 {
-	const struct check_driver *d = check_find_driver(c);
+	if (d->meaning)
+		check_say(c, NOTE, CHECK_DRIVER_SOURCE, NULL, NULL, "%s", d->meaning);
+	if (d->constants)
+		check_say(c, NOTE, CHECK_DRIVER_SOURCE,
+			  "an error of these constants shifts the differences between two kinds of NIC", NULL,
+			  "the driver corrects its timestamps by constants: %s", d->constants);
+	if (d->clock)
+		check_say(c, NOTE, CHECK_DRIVER_SOURCE, NULL, NULL, "%s", d->clock);
+	if (d->fault)
+		check_say(c, NOTE, CHECK_DRIVER_SOURCE, NULL, NULL, "%s", d->fault);
+	if (d->lost)
+		check_say(c, OK, CHECK_DRIVER_SOURCE, NULL, NULL, "counts lost transmit timestamps: %s", d->lost);
+}
+
+/* A NIC of which rant uses no hardware timestamps: other sources of time, if --stamp hardware was requested. */
+static void look_at_unused(struct check *c, const struct nic_driver *d)
+{
+	check_say(c, OK, "ETHTOOL_GDRVINFO", NULL, NULL, "'%s', no hardware timestamps in use", c->nic.driver);
+	if (!d || !options_by_nic(c->options))
+		return;
+	if (d->transmits == NIC_STAMPS_NONE && d->receives != NIC_STAMPS_NONE)
+		check_say(c, NOTE, CHECK_DRIVER_SOURCE, NULL, NULL, "'%s' timestamps no transmitted packet", d->name);
+	else if (d->transmits == NIC_STAMPS_NONE)
+		check_say(c, NOTE, CHECK_DRIVER_SOURCE, NULL, NULL, "'%s' timestamps no packet", d->name);
+	if (d->clock)
+		check_say(c, NOTE, CHECK_DRIVER_SOURCE, NULL, NULL, "%s", d->clock);
+	if (d->instead)
+		check_say(c, NOTE, CHECK_DRIVER_SOURCE, NULL, NULL, "%s", d->instead);
+}
+
+static void look_at_slots(struct check *c, const struct nic_driver *d)
+{
 	bool others = false;
 
-	if (!options_by_nic(c->options) || !nic_can_stamp(&c->nic))
-		return check_say(c, OK, "ETHTOOL_GDRVINFO", NULL, NULL, "'%s', no hardware timestamps in use",
-				 c->nic.driver);
-	if (!d)
-		return check_say(c, NOTE, "ETHTOOL_GDRVINFO", "its delivery of timestamps is unknown", NULL,
-				 "'%s', which is not in the list of known drivers", c->nic.driver);
-	look_at_delivery(c, d);
-	if (d->note)
-		check_say(c, NOTE, CHECK_DRIVER_SOURCE, NULL, NULL, "%s", d->note);
 	for (int i = 0; i < c->users; i++)
 		others |= asks_for_stamps(&c->user[i]);
 	if (d->in_flight == 1)
 		check_say(c, others ? WARN : NOTE, CHECK_DRIVER_SOURCE,
 			  "a packet of another program (ptp4l) can take the timestamp of a packet of rant",
-				  "see 'users'",
-			  "one transmit timestamp at a time");
+			  "see 'users'", "one transmit timestamp at a time");
+	else if (d->in_flight)
+		check_say(c, OK, CHECK_DRIVER_SOURCE, NULL, NULL, "at most %d transmit timestamps at a time",
+			  d->in_flight);
+}
+
+/* A driver without a row has no line: it is not a fault that nothing is known. */
+static void look_at_driver(struct check *c)
+{
+	const struct nic_driver *d = check_find_driver(c);
+
+	if (!options_by_nic(c->options) || !nic_can_stamp(&c->nic))
+		return look_at_unused(c, d);
+	if (!d)
+		return;
+	if (d->delivery != NIC_BY_UNKNOWN)
+		look_at_delivery(c, d);
+	look_at_facts(c, d);
+	look_at_slots(c, d);
 }
 
 const struct check_row check_stamps_rows[] = {

@@ -3,6 +3,7 @@
 #include "report/text/account.h"
 
 #include "histogram.h"
+#include "host/nic/nic_driver.h"
 #include "options.h"
 #include "report/log/log_writer.h"
 #include "report/text/label.h"
@@ -387,6 +388,16 @@ static void count_missing(struct fold *f, const struct report *r)
 	count_row(f, "Other", counter_get(&r->result->error_other), "entries of the error queue, not our stamps");
 }
 
+/* Where the driver counts the timestamps that it did not deliver. */
+static void write_lost_counters(FILE *out, const struct report *r)
+{
+	const struct result_nic *nic = &r->result->nic;
+	const char *lost = nic_is_known(nic) ? nic_driver_lost(nic->driver) : NULL;
+
+	if (lost && options_by_nic(r->options) && counter_get(&r->result->account.missing_tx))
+		fprintf(out, "  Driver    :  '%s' counts lost transmit timestamps in %s\n", nic->driver, lost);
+}
+
 static void write_missing(FILE *out, const struct report *r)
 {
 	struct fold any = fold_begin(NULL, r), f = fold_begin(out, r);
@@ -397,6 +408,7 @@ static void write_missing(FILE *out, const struct report *r)
 		return;
 	count_missing(&f, r);
 	fold_end(&f);
+	write_lost_counters(out, r);
 }
 
 /* Rate since the start, like the duration; and the rate without the time of which nothing is known, if it differs: on a

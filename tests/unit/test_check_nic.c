@@ -4,6 +4,7 @@
  * Checks of the NIC and of the clocks on simulated hosts: the lines of each check for a good, a bad and an unreadable
  * value.
  */
+#include "doctor/driver.h"
 #include "doctor/facts.c"
 #include "doctor/files.c"
 
@@ -147,6 +148,25 @@ static void test_driver_kworker(void **state)
 	look("scheduling");
 	options.stamp = SOURCE_KERNEL;
 	look("scheduling");
+}
+
+/* Every row of the table, on a NIC with the abilities that the row says. */
+static void test_driver_rows(void **state)
+{
+	const struct nic_driver *d;
+
+	(void)state;
+	set_up();
+	for (size_t i = 0; (d = nic_driver_row(i)); i++) {
+		strcpy(c.nic.driver, d->name);
+		c.nic.can = fake_nic.can;
+		c.nic.can.rx_filters = d->filters == NIC_ALL_NOT_LISTED || d->receives == NIC_STAMPS_PTP ? PTP_ONLY : ALL;
+		if (d->transmits == NIC_STAMPS_NONE)
+			c.nic.can.tx_types = 1U << HWTSTAMP_TX_OFF;
+		assert_ptr_equal(check_find_driver(&c), d);
+		golden("%s%s\n", d->name, d->filters == NIC_ALL_NOT_LISTED ? " without filter 'all'" : "");
+		look("driver");
+	}
 }
 
 /* ---- Link and settings ------------------------------------------------------------------------------------------- */
@@ -449,7 +469,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_stamps), TEST(test_stamps_in_ptp), TEST(test_setting),
-		TEST(test_setting_unseen), TEST(test_driver), TEST(test_driver_kworker), TEST(test_link),
+		TEST(test_setting_unseen), TEST(test_driver), TEST(test_driver_kworker),
+		TEST(test_driver_rows), TEST(test_link),
 		TEST(test_speed), TEST(test_coalescing), TEST(test_rings), TEST(test_offloads), TEST(test_pause),
 		TEST(test_queues), TEST(test_busy_poll), TEST(test_prefer_busy_poll), TEST(test_phc),
 		TEST(test_phc_busy), TEST(test_phc_wrong), TEST(test_address), TEST(test_socket),

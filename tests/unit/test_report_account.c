@@ -51,6 +51,31 @@ static void what_is_0_is_one_line(void **state)
 	show_report();
 }
 
+/* Where the driver counts them: with timestamps of the NIC, by a driver whose counters are known. */
+static void missing_stamps_name_the_counters_of_the_driver(void **state)
+{
+	(void)state;
+	options.stamp = SOURCE_HARDWARE;
+	strcpy(result.nic.name, "eth0");
+	strcpy(result.nic.driver, "i40e");
+	counter_add(&result.account.missing_rx, 4);
+	assert_null(strstr(written(0), "Driver"));
+	counter_add(&result.account.missing_tx, 1);
+	assert_non_null(strstr(written(0), "\n  Driver    :  'i40e' counts lost transmit timestamps in "
+					   "port.tx_hwtstamp_timeouts, port.tx_hwtstamp_skipped\n"));
+	strcpy(result.nic.driver, "fec");
+	assert_null(strstr(written(0), "\n  Driver"));
+	strcpy(result.nic.driver, "new");
+	assert_null(strstr(written(0), "\n  Driver"));
+	strcpy(result.nic.driver, "igb");
+	assert_non_null(strstr(written(0), "'igb' counts"));
+	options.stamp = SOURCE_KERNEL;
+	assert_null(strstr(written(0), "\n  Driver"));
+	options.stamp = SOURCE_HARDWARE;
+	*result.nic.name = '\0';
+	assert_null(strstr(written(0), "\n  Driver"));
+}
+
 /* A rare event has a row only when it occurred. */
 static void requests_that_were_cut_short(void **state)
 {
@@ -325,7 +350,7 @@ int main(void)
 		TEST(the_accounts_of_an_emitter),
 		TEST(what_is_0_is_one_line),
 		TEST(rate_of_all_the_time), TEST(what_was_not_there_for_a_while),
-		TEST(requests_that_were_cut_short),
+		TEST(missing_stamps_name_the_counters_of_the_driver), TEST(requests_that_were_cut_short),
 		TEST(losses_by_direction),
 		TEST(the_account_of_the_reflectors_stamps),
 		TEST(probes_that_arrived_in_another_state),
