@@ -16,6 +16,7 @@
 #include "host/nic/nic.h"
 #include "host/nic/nic_best.h"
 #include "host/nic/nic_details.h"
+#include "host/nic/nic_driver.h"
 #include "host/nic/nic_lower.h"
 #include "host/nic/nic_reach.h"
 #include "host/nic/nic_stamp.h"
@@ -292,9 +293,11 @@ static void open_exchange(struct run *r)
 static void open_clocks(struct run *r)
 {
 	const bool by_nic = options_by_nic(&r->options);
+	const struct nic_driver *driver = nic_driver_find(r->nic.driver, r->nic.can.rx_filters);
 
 	r->exchange.watched = &r->clocks;
-	if (!clock_open(&r->clocks, by_nic ? r->nic.can.phc_index : -1) && by_nic)
+	if (!clock_open_limited(&r->clocks, by_nic ? r->nic.can.phc_index : -1, driver ? driver->reads_per_s : 0) &&
+	    by_nic)
 		r->exchange.clocks = &r->clocks;
 	r->exchange.result.converted = r->exchange.clocks != NULL;
 	clock_measure(&r->clocks, 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Checks of the clocks: the clock of the NIC, and the cost of reading the system clock. */
+#include "doctor/driver.h"
 #include "doctor/facts.h"
 #include "doctor/files.h"
 #include "doctor/finding.h"
@@ -15,6 +16,7 @@
 
 #define PHC_READS 101
 #define PHC_READS_BRIEF 11
+#define PHC_READS_LIMITED 5 /* of a clock that refuses more than some readings a second: others need them */
 #define CLOCK_READS 1000
 #define PHC_PAUSE_NS (10 * NS_PER_MS)
 
@@ -115,9 +117,16 @@ static void say_busy_phc(struct check *c, const char *path, int refused, int tri
 		  "busy, refused %d of %d readings: %s", refused, tries, strerror(error));
 }
 
+static int wanted_reads(const struct check *c)
+{
+	const struct nic_driver *d = check_find_driver(c);
+
+	return d && d->reads_per_s ? PHC_READS_LIMITED : c->brief ? PHC_READS_BRIEF : PHC_READS;
+}
+
 static void look_at_phc(struct check *c)
 {
-	const int wanted = c->brief ? PHC_READS_BRIEF : PHC_READS;
+	const int wanted = wanted_reads(c);
 	char path[32], full[PATH_MAX];
 	struct phc_readings r;
 	int fd, error;

@@ -34,6 +34,12 @@ struct result_clocks {
 	uint64_t readings;
 	uint64_t failures; /* readings that failed */
 	char failure[80]; /* reason of the last failure */
+	uint64_t refused; /* attempts that the device refused (EBUSY, EOPNOTSUPP) */
+	/* Limit of the readings a second, of this process or with `shared` of all rants; 0: none. */
+	uint32_t limit_per_s;
+	bool shared;
+	char not_shared[80]; /* the reason */
+	uint64_t waited; /* readings that were left out to keep the limit */
 
 	struct result_clock_track track[CLOCKS];
 	struct clock_jump step[CLOCK_STEPS_KEPT];

@@ -21,6 +21,15 @@ static void take_track(struct result_clock_track *to, const struct clock_watch *
 	to->rate_is_wrong = clock_rate_is_wrong(&t->frequency[1], &to->rate);
 }
 
+static void take_budget(struct result_clocks *to, const struct clock_watch *c)
+{
+	to->refused = c->refused;
+	to->limit_per_s = c->budget.reads_per_s;
+	to->shared = c->budget.reads_per_s && !c->budget.error;
+	snprintf(to->not_shared, sizeof(to->not_shared), "%s", c->budget.error ? strerror(c->budget.error) : "");
+	to->waited = c->budget.waits;
+}
+
 static void take_nic_clock(struct result_clocks *to, const struct clock_watch *c)
 {
 	const struct clock_reading *last = clock_last(c);
@@ -34,6 +43,7 @@ static void take_nic_clock(struct result_clocks *to, const struct clock_watch *c
 	to->readings = c->readings;
 	to->failures = c->failures;
 	snprintf(to->failure, sizeof(to->failure), "%s", clock_failure(c));
+	take_budget(to, c);
 }
 
 void take_clocks(struct result_clocks *to, const struct clock_watch *from, int64_t began_ns)

@@ -98,6 +98,9 @@ static bool is_frozen(const struct clock_watch *c, const struct clock_relation *
 	if (!c->phc_granularity_ns || 8 * slack(c) > FROZEN_NS || !read_ns(CLOCK_MONOTONIC_RAW, &since_ns) ||
 	    __builtin_add_overflow(compared->at_ns, compared->offset_ns, &then_ns))
 		return false;
+	while (c->budget.reads_per_s) /* a single reading */
+		if (!read_ns(CLOCK_MONOTONIC_RAW, &now_ns) || difference(now_ns, since_ns) >= FROZEN_NS)
+			break;
 	do {
 		if (!read_ns(clock_of_fd(c->phc_fd), &phc_ns) || distance(phc_ns, then_ns) > slack(c) ||
 		    !read_ns(CLOCK_MONOTONIC_RAW, &now_ns))
@@ -105,6 +108,8 @@ static bool is_frozen(const struct clock_watch *c, const struct clock_relation *
 	} while (difference(now_ns, since_ns) < FROZEN_NS);
 	return true;
 }
+
+#define READING_READS (COMPARE_LIMITED_READS + 1) /* of a clock with a limit: also is_frozen() */
 
 #define FASTEST 4 /* a clock that runs more than 4 times as fast was set, which is not a frequency error */
 
@@ -137,13 +142,15 @@ static bool fill_relations(const struct clock_watch *c, struct clock_reading *r,
 }
 
 /* If a clock is set between the three measurements, their results contradict each other, and all are repeated. */
-static int take_reading(const struct clock_watch *c, struct clock_reading *r)
+static int take_reading(struct clock_watch *c, struct clock_reading *r)
 {
 	struct clock_compared t;
 
 	for (int i = 0; i < TRIES; i++) {
 		int error;
 
+		if (i && !clock_budget_take(&c->budget, READING_READS))
+			break;
 		if (!clock_compare_system(c, &r->real_raw))
 			return -EIO;
 		if (c->phc_fd < 0)
@@ -158,15 +165,54 @@ static int take_reading(const struct clock_watch *c, struct clock_reading *r)
 	return -ESTALE;
 }
 
+static const struct {
+	unsigned usual; /* refusals in a row that do not delay the next attempt */
+	unsigned doublings;
+	int64_t ns;
+} retry[] = {
+	{ 9, 4, 200 * NS_PER_MS }, /* a busy driver accepts a reading within a second */
+	{ 0, 3, NS_PER_S }, /* with a limit: those that are known are per second */
+};
+
+/* After refusals, each attempt waits twice as long: up to 3.2 s, with a limit up to 8 s. */
+static void note_result(struct clock_watch *c, int error, int64_t now_ns)
+{
+	const bool limited = c->budget.reads_per_s;
+	unsigned late;
+
+	if (!clock_is_refusal(error)) {
+		c->refused_in_row = 0;
+		return;
+	}
+	c->refused++;
+	if (c->refused_in_row++ < retry[limited].usual)
+		return;
+	late = c->refused_in_row - 1 - retry[limited].usual;
+	if (late > retry[limited].doublings)
+		late = retry[limited].doublings;
+	c->not_before_ns = now_ns + (retry[limited].ns << late);
+}
+
+/* After refusals: the system clocks only, as if the device refused again. */
+static int take_without_phc(const struct clock_watch *c, struct clock_reading *r)
+{
+	return clock_compare_system(c, &r->real_raw) ? -c->failure : -EIO;
+}
+
 int clock_measure(struct clock_watch *c, uint64_t mark)
 {
 	struct clock_reading r = { .mark = mark, .began_ns = clock_read_ns(CLOCK_MONOTONIC) };
+	const bool waits = c->phc_fd >= 0 && r.began_ns < c->not_before_ns;
 	int error;
 
+	if (c->phc_fd >= 0 && !waits && !clock_budget_take(&c->budget, READING_READS))
+		return 0;
 	read_system_frequency(c, &r.frequency[CLOCK_OF_SYSTEM]);
 	read_phc_frequency(c, &r.frequency[CLOCK_OF_NIC]);
-	error = take_reading(c, &r);
+	error = waits ? take_without_phc(c, &r) : take_reading(c, &r);
 	r.ended_ns = clock_read_ns(CLOCK_MONOTONIC);
+	if (!waits)
+		note_result(c, error, r.ended_ns);
 	if (error) {
 		c->failures++;
 		c->failure = -error;
@@ -268,14 +314,18 @@ static void measure_system(struct clock_watch *c)
 	c->system_granularity_ns = least_ns ? least_ns : NS_PER_MS;
 }
 
+#define OPEN_LIMITED_READS 9 /* fewer readings may give a multiple of the granularity, and so a wider bound */
+
 /* The granularity is the greatest common divisor of all differences. Some reads may fail with a busy driver. */
 static int measure_phc(struct clock_watch *c)
 {
 	enum { READS = 33, STARTUP_WATCHDOG = 2 * READS };
+	const int wanted = c->budget.reads_per_s ? OPEN_LIMITED_READS : READS;
+	const int most = c->budget.reads_per_s ? OPEN_LIMITED_READS : STARTUP_WATCHDOG;
 	int64_t last_ns = 0, phc_ns;
 	int got = 0, error = -EIO;
 
-	for (int i = 0; i < STARTUP_WATCHDOG && got < READS; i++) {
+	for (int i = 0; i < most && got < wanted; i++) {
 		errno = 0;
 		if (!read_ns(clock_of_fd(c->phc_fd), &phc_ns)) {
 			error = errno ? -errno : -EIO;
@@ -285,7 +335,7 @@ static int measure_phc(struct clock_watch *c)
 			c->phc_granularity_ns = common_divisor(c->phc_granularity_ns, distance(phc_ns, last_ns));
 		last_ns = phc_ns;
 	}
-	return got > READS / 2 ? 0 : error;
+	return got > wanted / 2 ? 0 : error;
 }
 
 static int open_device(struct clock_watch *c, const char *path)
@@ -324,13 +374,35 @@ static void open_frequency(struct clock_watch *c, const char *path)
 	c->frequency_fd = open(path, O_RDWR | O_CLOEXEC);
 }
 
+static int examine(struct clock_watch *c, const char *path)
+{
+	int error = -EBUSY;
+
+	if (!clock_budget_wait(&c->budget, OPEN_LIMITED_READS + CHOOSE_LIMITED_READS)) {
+		snprintf(c->why, sizeof(c->why), "%s: other programs use up its %u readings a second", path,
+			 c->budget.reads_per_s);
+		return error;
+	}
+	error = measure_phc(c);
+	if (!error)
+		error = clock_compare_choose(c);
+	if (error)
+		snprintf(c->why, sizeof(c->why), "%s cannot be read: %s", path, strerror(-error));
+	return error;
+}
+
 int clock_open(struct clock_watch *c, int phc_index)
+{
+	return clock_open_limited(c, phc_index, 0);
+}
+
+int clock_open_limited(struct clock_watch *c, int phc_index, uint32_t reads_per_s)
 {
 	char path[32];
 	int error;
 
 	memset(c, 0, sizeof(*c));
-	c->phc_fd = c->frequency_fd = -1;
+	c->phc_fd = c->frequency_fd = c->budget.fd = -1;
 	measure_system(c);
 	if (phc_index < 0) {
 		snprintf(c->why, sizeof(c->why), "the NIC has no clock of its own (PHC)");
@@ -341,11 +413,9 @@ int clock_open(struct clock_watch *c, int phc_index)
 	error = open_device(c, path);
 	if (error)
 		return error;
-	error = measure_phc(c);
-	if (!error)
-		error = clock_compare_choose(c);
+	clock_budget_open(&c->budget, phc_index, reads_per_s);
+	error = examine(c, path);
 	if (error) {
-		snprintf(c->why, sizeof(c->why), "%s cannot be read: %s", path, strerror(-error));
 		clock_close(c);
 		return error;
 	}
@@ -369,5 +439,6 @@ void clock_close(struct clock_watch *c)
 		close(c->frequency_fd);
 	if (c->phc_fd >= 0)
 		close(c->phc_fd);
+	clock_budget_close(&c->budget);
 	c->phc_fd = c->frequency_fd = -1;
 }

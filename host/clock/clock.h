@@ -3,6 +3,7 @@
 #ifndef HOST_CLOCK_CLOCK_H
 #define HOST_CLOCK_CLOCK_H
 
+#include "host/clock/clock_budget.h"
 #include "host/clock/clock_history.h"
 #include "rant.h"
 
@@ -54,6 +55,10 @@ struct clock_watch {
 	bool has_going;
 	uint64_t failures; /* readings in which an existing PHC could not be read */
 	int failure; /* errno of the last failure */
+	struct clock_budget budget; /* of the readings of the PHC */
+	uint64_t refused; /* attempts that the device or its driver refused: EBUSY, EOPNOTSUPP */
+	unsigned refused_in_row;
+	int64_t not_before_ns; /* CLOCK_MONOTONIC: after refusals, the time of the next attempt */
 	int tai_s; /* CLOCK_TAI - CLOCK_REALTIME; 0: not set in the kernel */
 
 	struct clock_reading history[CLOCK_HISTORY]; /* a ring */
@@ -78,10 +83,15 @@ struct clock_watch {
  */
 int clock_open(struct clock_watch *c, int phc_index);
 
+/* The same for a clock that accepts this number of readings a second from all programs; 0: any number. Then fewer
+ * readings are made, with wider bounds, and clock_open() may wait a few seconds for its share. */
+int clock_open_limited(struct clock_watch *c, int phc_index, uint32_t reads_per_s);
+
 /*
  * Takes a reading, searches for steps since the previous reading, and publishes the relation. Takes some 10 us, with
  * slow NICs some 100 us. To be called by a single thread, which is not the measuring thread. 0, or -errno if the PHC
- * could not be read, counted in c->failures (-ESTALE: clocks were set during each try).
+ * could not be read, counted in c->failures (-ESTALE: clocks were set during each try). After refusals it
+ * waits with the next attempt, and fails in the meantime as before. Without a share of a limit it reads nothing: 0.
  */
 int clock_measure(struct clock_watch *c, uint64_t mark);
 

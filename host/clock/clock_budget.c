@@ -108,7 +108,7 @@ static uint32_t count_users(struct clock_ledger *l, uint64_t owner, int64_t now_
 	return users;
 }
 
-static bool take(struct clock_ledger *l, const struct clock_budget *b, uint64_t reads, int64_t now_ns)
+static bool grant(struct clock_ledger *l, const struct clock_budget *b, uint64_t reads, int64_t now_ns)
 {
 	struct clock_grant *place = NULL;
 	uint64_t all = 0, own = 0, share;
@@ -140,7 +140,7 @@ static bool take_shared(const struct clock_budget *b, uint64_t reads)
 		return false;
 	if (pread(b->fd, &l, sizeof(l), 0) != sizeof(l))
 		l = (struct clock_ledger){ 0 };
-	granted = take(&l, b, reads, clock_read_ns(CLOCK_MONOTONIC));
+	granted = grant(&l, b, reads, clock_read_ns(CLOCK_MONOTONIC));
 	/* A grant that the others cannot see is not a grant. */
 	granted &= pwrite(b->fd, &l, sizeof(l), 0) == sizeof(l);
 	lock(b->fd, F_UNLCK);
@@ -153,7 +153,7 @@ bool clock_budget_take(struct clock_budget *b, uint32_t reads)
 
 	if (!b->reads_per_s)
 		return true;
-	granted = b->fd >= 0 ? take_shared(b, reads) : take(&b->own, b, reads, clock_read_ns(CLOCK_MONOTONIC));
+	granted = b->fd >= 0 ? take_shared(b, reads) : grant(&b->own, b, reads, clock_read_ns(CLOCK_MONOTONIC));
 	b->waits += !granted;
 	return granted;
 }
@@ -162,12 +162,16 @@ bool clock_budget_wait(struct clock_budget *b, uint32_t reads)
 {
 	const struct timespec pause = { .tv_nsec = WAIT_NS };
 
-	for (int i = 0; i < WAIT_TRIES; i++) {
-		if (clock_budget_take(b, reads))
-			return true;
-		nanosleep(&pause, NULL);
+	const uint64_t waits = b->waits;
+	bool granted = false;
+
+	for (int i = 0; i < WAIT_TRIES && !granted; i++) {
+		if (i)
+			nanosleep(&pause, NULL);
+		granted = clock_budget_take(b, reads);
 	}
-	return false;
+	b->waits = waits;
+	return granted;
 }
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */

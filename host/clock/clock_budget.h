@@ -43,7 +43,7 @@ void clock_budget_open(struct clock_budget *b, int phc_index, uint32_t reads_per
  * several rants request readings, to an equal share for each. */
 bool clock_budget_take(struct clock_budget *b, uint32_t reads);
 
-/* As clock_budget_take(), but waits for it, for a few seconds. */
+/* As clock_budget_take(), but waits for it, for a few seconds, which b->waits does not count. */
 bool clock_budget_wait(struct clock_budget *b, uint32_t reads);
 
 void clock_budget_close(struct clock_budget *b);

@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 
 #define SAMPLES 5 /* the sample with the shortest bracket counts */
+#define LIMITED_SAMPLES COMPARE_LIMITED_READS
 #define PRECISE_NS 100 /* a tick of the always running timer (ART, up to 42 ns) at both ends, plus the PCIe delay */
 
 /* From linux/ptp_clock.h of Linux 6.12. Older headers have a reserved word instead of `clock`, which is 0 there. */
@@ -24,6 +25,11 @@ struct offset_extended {
 };
 
 _Static_assert(sizeof(struct offset_extended) == sizeof(struct ptp_sys_offset_extended), "as the kernel has it");
+
+static unsigned samples(const struct clock_watch *c)
+{
+	return c->budget.reads_per_s ? LIMITED_SAMPLES : SAMPLES;
+}
 
 static bool stamp_ns(const struct ptp_clock_time *t, int64_t *ns)
 {
@@ -77,7 +83,7 @@ static int take_precise(const struct clock_watch *c, struct clock_compared *t)
 		struct ptp_sys_offset_precise p = { 0 };
 
 		if (ioctl(c->phc_fd, PTP_SYS_OFFSET_PRECISE, &p)) {
-			if (errno == EBUSY)
+			if (errno == EBUSY && !c->budget.reads_per_s)
 				continue;
 			return -errno;
 		}
@@ -94,12 +100,12 @@ static int take_precise(const struct clock_watch *c, struct clock_compared *t)
 
 static int extended(const struct clock_watch *c, clockid_t clock, struct clock_relation *to)
 {
-	struct offset_extended x = { .samples = SAMPLES, .clock = clock };
+	struct offset_extended x = { .samples = samples(c), .clock = clock };
 	int64_t before_ns, phc_ns, after_ns;
 
 	if (ioctl(c->phc_fd, _IOWR(PTP_CLK_MAGIC, 9, struct offset_extended), &x))
 		return -errno;
-	for (int i = 0; i < SAMPLES; i++)
+	for (unsigned i = 0; i < samples(c); i++)
 		if (stamp_ns(&x.ts[i][0], &before_ns) && stamp_ns(&x.ts[i][1], &phc_ns) &&
 		    stamp_ns(&x.ts[i][2], &after_ns))
 			narrow(to, before_ns, phc_ns, after_ns, slack(c));
@@ -117,12 +123,12 @@ static int take_extended(const struct clock_watch *c, struct clock_compared *t)
 
 static int take_plain(const struct clock_watch *c, struct clock_compared *t)
 {
-	struct ptp_sys_offset p = { .n_samples = SAMPLES };
+	struct ptp_sys_offset p = { .n_samples = samples(c) };
 	int64_t before_ns, phc_ns, after_ns;
 
 	if (ioctl(c->phc_fd, PTP_SYS_OFFSET, &p))
 		return -errno;
-	for (int i = 0; i < 2 * SAMPLES; i += 2)
+	for (unsigned i = 0; i < 2 * samples(c); i += 2)
 		if (stamp_ns(&p.ts[i], &before_ns) && stamp_ns(&p.ts[i + 1], &phc_ns) &&
 		    stamp_ns(&p.ts[i + 2], &after_ns))
 			narrow(&t->real, before_ns, phc_ns, after_ns, slack(c));
@@ -133,7 +139,7 @@ static bool sandwich(const struct clock_watch *c, clockid_t clock, struct clock_
 {
 	int64_t before_ns, phc_ns, after_ns;
 
-	for (int i = 0; i < SAMPLES; i++)
+	for (unsigned i = 0; i < samples(c); i++)
 		if (read_ns(clock, &before_ns) && read_ns(clock_of_fd(c->phc_fd), &phc_ns) && read_ns(clock, &after_ns))
 			narrow(to, before_ns, phc_ns, after_ns, slack(c));
 	return is_taken(to);
@@ -143,6 +149,8 @@ static int take_sandwich(const struct clock_watch *c, struct clock_compared *t)
 {
 	if (!sandwich(c, CLOCK_REALTIME, &t->real))
 		return errno ? -errno : -EIO;
+	if (c->budget.reads_per_s)
+		return 0;
 	return sandwich(c, CLOCK_MONOTONIC_RAW, &t->raw) ? 0 : -EIO;
 }
 
@@ -161,6 +169,8 @@ int clock_compare_phc(const struct clock_watch *c, struct clock_compared *t)
 		*t = (struct clock_compared){ none, none };
 		errno = 0;
 		error = take[m](c, t);
+		if (c->budget.reads_per_s && clock_is_refusal(error))
+			break;
 	}
 	return error;
 }
@@ -181,7 +191,7 @@ int clock_compare_choose(struct clock_watch *c)
 {
 	struct clock_relation ignored = none;
 
-	c->raw_taken = !extended(c, CLOCK_MONOTONIC_RAW, &ignored);
+	c->raw_taken = !c->budget.reads_per_s && !extended(c, CLOCK_MONOTONIC_RAW, &ignored);
 	for (c->method = CLOCK_PRECISE; c->method < CLOCK_SANDWICH; c->method++)
 		if (is_usable(c, c->method))
 			return 0;

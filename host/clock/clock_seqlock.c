@@ -169,7 +169,7 @@ static void look_back(struct clock_watch *c, const struct reported *t, const str
 	off_ns = larger(c->found_ns, r->has_phc ? off_by(t, &r->phc_real) : 0);
 	if (!off_ns)
 		return;
-	if (c->phc_fd >= 0 && !clock_compare_phc(c, &again))
+	if (c->phc_fd >= 0 && clock_budget_take(&c->budget, COMPARE_LIMITED_READS) && !clock_compare_phc(c, &again))
 		off_ns = larger(off_ns, off_by(t, &again.real));
 	note_step_error(c, clock_read_ns(CLOCK_MONOTONIC), off_ns);
 }

@@ -43,8 +43,7 @@ static const struct nic_driver drivers[] = {
 		   "comparable" },
 	/* intel/ice/ice_ptp.c, ice_ethtool.c; faults: openshift-docs pull request 48000, ethernet-linux-ice issue 26 */
 	{ "ice", RX(ALL), TX(ALL), SLOTS(64), BY(THREAD), .flags = NIC_TAKES, .lost = INTEL_LOST,
-	  .clock = "all ports of the NIC share one clock, owned by a single port; when it is set, pending timestamps are "
-		   "dropped",
+	  .clock = "all ports of the NIC share one clock, owned by a single port; setting it drops pending timestamps",
 	  .fault = "E810 under load delivers transmit timestamps up to 50 ms late" },
 	/* intel/iavf/iavf_ptp.c:42-57: transmit "on" gives EOPNOTSUPP */
 	{ "iavf", RX(ALL), TX(NONE), .clock = "the clock belongs to the driver of the physical function" },

@@ -80,6 +80,19 @@ static void put_faults(struct json *j, const struct report *r)
 	json_end(j);
 }
 
+static void put_limit(struct json *j, const struct result_clocks *c)
+{
+	if (!c->limit_per_s) {
+		json_null(j, "read_limit");
+		return;
+	}
+	json_object(j, "read_limit");
+	json_count(j, "per_second", c->limit_per_s);
+	json_bool(j, "shared", c->shared);
+	json_count(j, "left_out", c->waited);
+	json_end(j);
+}
+
 static void put_nic_clock(struct json *j, const struct report *r)
 {
 	static const char *const scales[] = { [CLOCK_SCALE_UNKNOWN] = NULL, [CLOCK_SCALE_UTC] = "UTC",
@@ -102,6 +115,8 @@ static void put_nic_clock(struct json *j, const struct report *r)
 		json_null(j, "minus_realtime");
 	json_count(j, "readings", c->readings);
 	json_count(j, "failed_readings", c->failures);
+	json_count(j, "refused_readings", c->refused);
+	put_limit(j, c);
 	put_track(j, &c->track[CLOCK_OF_NIC]);
 	put_faults(j, r);
 	json_end(j);

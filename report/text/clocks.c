@@ -48,6 +48,19 @@ static void write_offset(FILE *out, const struct clock_relation *r)
 	fprintf(out, "%s s (+-%" PRId64 " ns)", label_time_digits(text + sizeof(text) - 1, r->offset_ns), r->bound_ns);
 }
 
+/* The bounds above are those of the readings that the limit admits. */
+static void write_limit(FILE *out, const struct result_clocks *c)
+{
+	fprintf(out, "  It is read at most %" PRIu32 " times a second", c->limit_per_s);
+	if (c->shared)
+		fprintf(out, " by all rants together");
+	else
+		fprintf(out, " by this rant, a quarter of its limit: /run/rant is not shared (%s)", c->not_shared);
+	if (c->waited)
+		fprintf(out, "; %" PRIu64 " comparisons were left out for that", c->waited);
+	fputc('\n', out);
+}
+
 static void write_phc(FILE *out, const struct result_clocks *c)
 {
 	static const char *const scales[] = {
@@ -67,6 +80,11 @@ static void write_phc(FILE *out, const struct result_clocks *c)
 	fprintf(out, ", by %s\n", c->method);
 	if (c->failures)
 		fprintf(out, "  %" PRIu64 " readings of it failed, the last: %s\n", c->failures, c->failure);
+	if (c->refused)
+		fprintf(out, "  It refused %" PRIu64 " attempts; after refusals rant waits longer for the next\n",
+			c->refused);
+	if (c->limit_per_s)
+		write_limit(out, c);
 }
 
 /* Rate, steering and steps of one clock against CLOCK_MONOTONIC_RAW, which is never set. */

@@ -37,6 +37,9 @@ static struct {
 	int ioctl_error[CLOCK_METHODS]; /* errno */
 	unsigned fails_every, reads; /* period of reads at which the PHC is busy; number of reads */
 	int busy; /* times that PRECISE is busy */
+	unsigned reads_per_s; /* that the PHC allows, EBUSY beyond; 0: any number */
+	int64_t read_at_ns[256]; /* a ring: the last reads that it allowed */
+	unsigned allowed, refused;
 	int64_t precise_wrong_ns;
 	bool no_raw, no_adjtimex, no_phc_frequency, no_device, frequency_wants_write;
 	int open_error, phc_error;
@@ -93,7 +96,7 @@ static int64_t shows(int which)
 	return ns;
 }
 
-static void step(int which, int64_t ns)
+static inline void step(int which, int64_t ns)
 {
 	fake.clock[which].value += (__int128)ns * S;
 	fake.changes++;
@@ -146,8 +149,35 @@ static int fail_with(int error)
 	return -1;
 }
 
+static bool is_phc(int fd)
+{
+	return fd >= PHC_FD && fd < PHC_FD + fake.opened;
+}
+
+/* The inverse of clock_of_fd(). */
+static int fd_of_clock(clockid_t clock)
+{
+	return ~(clock >> 3);
+}
+
+/* More reads than the device allows in the second before. */
+static bool read_is_refused(void)
+{
+	unsigned n = fake.allowed;
+
+	if (fake.reads_per_s && n >= fake.reads_per_s &&
+	    fake.now_ns - fake.read_at_ns[(n - fake.reads_per_s) % 256] < S) {
+		fake.refused++;
+		return true;
+	}
+	fake.read_at_ns[fake.allowed++ % 256] = fake.now_ns;
+	return false;
+}
+
 static bool read_fails(void)
 {
+	if (read_is_refused())
+		return true;
 	return fake.fails_every && ++fake.reads % fake.fails_every == 0;
 }
 
@@ -160,7 +190,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 	if (!fake.on)
 		return __real_clock_gettime(clock, t);
 	if (clock < 0) {
-		assert_int_equal(clock, clock_of_fd(PHC_FD));
+		assert_true(is_phc(fd_of_clock(clock)));
 		if (fake.phc_error || fake.ioctl_error[CLOCK_SANDWICH])
 			return fail_with(fake.phc_error ? fake.phc_error : fake.ioctl_error[CLOCK_SANDWICH]);
 		if (read_fails())
@@ -230,7 +260,7 @@ int __wrap_ioctl(int fd, unsigned long request, void *argument)
 {
 	if (!fake.on)
 		return __real_ioctl(fd, request, argument);
-	assert_int_equal(fd, PHC_FD);
+	assert_true(is_phc(fd));
 	if (fake.phc_error)
 		return fail_with(fake.phc_error);
 	enum clock_method m = request == PTP_SYS_OFFSET_PRECISE ? CLOCK_PRECISE :
@@ -306,7 +336,7 @@ int __real_close(int fd);
 int __wrap_close(int fd);
 int __wrap_close(int fd)
 {
-	if (!fake.on)
+	if (!fake.on || fd < PHC_FD)
 		return __real_close(fd);
 	assert_true(fd >= PHC_FD && fd < PHC_FD + fake.opened);
 	fake.closed++;
@@ -389,7 +419,7 @@ static void ask(bool must_answer)
 }
 
 /* Ten readings a second, and queries between them. */
-static void run_for(int64_t ns, bool must_answer)
+static inline void run_for(int64_t ns, bool must_answer)
 {
 	for (int64_t end_ns = fake.now_ns + ns; fake.now_ns < end_ns;) {
 		for (int i = 0; i < 4; i++) {

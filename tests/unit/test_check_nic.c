@@ -387,6 +387,21 @@ static void test_phc(void **state)
 	look("NIC clock");
 }
 
+/* Few readings of a clock that refuses more than some a second. */
+static void test_phc_limited(void **state)
+{
+	(void)state;
+	set_up();
+	put("/dev/ptp0", "");
+	strcpy(c.nic.driver, "ena");
+	look("NIC clock");
+	assert_int_equal(fake.phc_readings, 5);
+	c.brief = true;
+	fake.phc_error = EBUSY;
+	look("NIC clock");
+	assert_true(fake.phc_readings <= 10);
+}
+
 /* A busy clock is checked by its successful readings. */
 static void test_phc_busy(void **state)
 {
@@ -473,6 +488,7 @@ int main(void)
 		TEST(test_driver_rows), TEST(test_link),
 		TEST(test_speed), TEST(test_coalescing), TEST(test_rings), TEST(test_offloads), TEST(test_pause),
 		TEST(test_queues), TEST(test_busy_poll), TEST(test_prefer_busy_poll), TEST(test_phc),
+		TEST(test_phc_limited),
 		TEST(test_phc_busy), TEST(test_phc_wrong), TEST(test_address), TEST(test_socket),
 		TEST(test_clock_source),
 	};

@@ -109,7 +109,7 @@ static void no_second_has_more(void **state)
 	clock_budget_close(&b);
 }
 
-/* Who requests first does not keep the others out, and a rant that ends leaves its share. */
+/* The first rant does not keep the others out, and a rant that ends leaves its share. */
 static void shares_are_equal(void **state)
 {
 	struct clock_budget b[3] = { opened(), opened(), opened() };

@@ -384,6 +384,8 @@ static void put_clocks(void)
 	clocks.readings = 1;
 	clocks.history[0] = (struct clock_reading){ .has_phc = true, .phc_real = { 1, 37 * NS_PER_S + 102, 103 } };
 	clocks.failures = 104;
+	clocks.refused = 113;
+	clocks.budget = (struct clock_budget){ .reads_per_s = 114, .fd = 9, .waits = 115 };
 	clocks.tai_s = 37;
 	counter_add(&clocks.track[CLOCK_OF_NIC].steps, 105);
 	counter_add(&clocks.track[CLOCK_OF_SYSTEM].steps, 106);

@@ -84,6 +84,22 @@ static void a_clock_that_cannot_be_read(void **state)
 	show_report();
 }
 
+/* A limit of the readings, shared or not, and the refusals of the device. */
+static void a_clock_with_a_limit(void **state)
+{
+	(void)state;
+	watched(SOURCE_HARDWARE);
+	clocks.budget = (struct clock_budget){ .reads_per_s = 100, .fd = 9 };
+	show_report();
+	clocks.budget.waits = 12;
+	clocks.failures = 5;
+	clocks.failure = EBUSY;
+	clocks.refused = 2;
+	show_report();
+	clocks.budget = (struct clock_budget){ .reads_per_s = 25, .fd = -1, .error = EACCES };
+	show_report();
+}
+
 static void rate_of_nic(double ppb, double bound_ppb)
 {
 	clocks.track[CLOCK_OF_NIC].rate = (struct clock_rate){ .measured = true,
@@ -509,7 +525,7 @@ int main(void)
 		TEST(the_report_of_an_empty_run),
 		TEST(clocks_belong_to_hardware_stamps),
 		TEST(a_clock_and_its_offset),
-		TEST(a_clock_that_cannot_be_read),
+		TEST(a_clock_that_cannot_be_read), TEST(a_clock_with_a_limit),
 		TEST(a_rate_is_known_only_above_its_bound),
 		TEST(a_clock_that_others_steer),
 		TEST(the_largest_jump_above_its_bound),
