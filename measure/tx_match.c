@@ -80,15 +80,17 @@ void tx_match_kernel(struct exchange *x, const struct departure *d, unsigned at,
 	f->sample.source[at] = SOURCE_KERNEL;
 }
 
-/* Reads the NIC's clock. False: it cannot be read, or contradicts the relation of the clocks, which is then
- * unusable until the next comparison; *set: the clock was stepped since the last comparison. */
+/* Reads the NIC's clock. False: it cannot be read, its readings have a limit, or it contradicts the relation of the
+ * clocks, which is then unusable until the next comparison; *set: the clock was stepped since the last comparison. */
 static bool read_phc(const struct exchange *x, int64_t *now_ns, bool *set)
 {
 	int64_t least_ns, most_ns, least_bound_ns, most_bound_ns;
 	const int64_t before_ns = clock_read_ns(CLOCK_REALTIME);
 	struct timespec t;
 
-	if (x->clocks->phc_fd < 0 || clock_gettime(clock_of_fd(x->clocks->phc_fd), &t))
+	/* The housekeeping thread shares a limit with other rants: a reading of this thread would exceed it. */
+	if (x->clocks->phc_fd < 0 || x->clocks->budget.reads_per_s ||
+	    clock_gettime(clock_of_fd(x->clocks->phc_fd), &t))
 		return false;
 	*now_ns = t.tv_sec * NS_PER_S + t.tv_nsec;
 	if (!clock_to_phc(x->clocks, before_ns, &least_ns, &least_bound_ns) ||

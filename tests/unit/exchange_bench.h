@@ -795,7 +795,7 @@ static inline struct fake_account bench_run(const char *name)
 	fake.threshold_ns = b.options.threshold_ns;
 	fake.threshold_on = (enum metric)b.options.threshold_on;
 	fake.place = b.x.clocks ? place_by_hand : NULL;
-	fake.phc_readable = b.x.clocks && clocks.phc_fd == FAKE_PHC_FD;
+	fake.phc_readable = b.x.clocks && clocks.phc_fd == FAKE_PHC_FD && !clocks.budget.reads_per_s;
 	b.channel.at->next_id = b.x.next_key = b.x.oldest_key = fake.first_id;
 	fake.tx_stamps = b.channel.tx_stamps;
 	fake.check_steps = b.channel.tx_stamps && b.channel.wire == SOURCE_HARDWARE && !b.options.no_step_check;

@@ -131,6 +131,8 @@ static void a_time_that_cannot_be(void **state)
 	}
 }
 
+static uint32_t reads_per_s; /* limit of the NIC's clock; 0: none */
+
 /* NIC timestamps, and the relation of the clocks is known within 100 ns. */
 static struct fake_account run_by_nic(enum role role, int64_t by_ns, int64_t phc_set_ns, int phc_fd)
 {
@@ -140,6 +142,7 @@ static struct fake_account run_by_nic(enum role role, int64_t by_ns, int64_t phc
 	b.options.no_step_check = false;
 	relate_clocks(BEGIN_NS, 100, 0);
 	clocks.phc_fd = phc_fd;
+	clocks.budget.reads_per_s = reads_per_s;
 	fake.phc_set_ns = phc_set_ns;
 	event.argument = by_ns;
 	bench_script(&event, 1);
@@ -175,6 +178,11 @@ static void a_time_of_the_nic_that_cannot_be(void **state)
 		/* No NIC's clock can be read: nothing is known. */
 		assert_int_equal(run_by_nic(role, early_ns, 0, -1).stamp_unmatched, 0);
 		assert_int_equal(b.x.result.account.recorded, PACKETS);
+		/* The same of a clock whose readings have a limit. */
+		reads_per_s = 100;
+		assert_int_equal(run_by_nic(role, early_ns, 0, FAKE_PHC_FD).stamp_unmatched, 0);
+		assert_int_equal(b.x.result.account.recorded, PACKETS);
+		reads_per_s = 0;
 	}
 }
 

@@ -738,7 +738,8 @@ static int sim_eth_ioctl(struct net_device *dev, struct ifreq *r, int request)
 
 static void sim_get_drvinfo(struct net_device *dev, struct ethtool_drvinfo *info)
 {
-	strscpy(info->driver, KBUILD_MODNAME, sizeof(info->driver));
+	strscpy(info->driver, driver, sizeof(info->driver));
+	info->driver[strcspn(info->driver, "\n")] = '\0'; /* of echo */
 }
 
 static int sim_get_sset_count(struct net_device *dev, int set)

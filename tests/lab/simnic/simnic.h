@@ -71,6 +71,13 @@ PARAM(uint, step_where, 0,
 PARAM(uint, step_times, 1, "in so many exchanges, one after another");
 PARAM(uint, read_error_every, 0, "reads of a PHC that fail; 1: all");
 PARAM(int, read_error, 16, "with this errno");
+#define READ_BUDGET_MAX 256
+PARAM(uint, read_budget, 0, "reads of a PHC that are accepted in any second, at most 256; EBUSY beyond; 0: all");
+PARAM(uint, reads_refused, 0, "for that; counted here");
+
+static char driver[ETHTOOL_BUSINFO_LEN] = KBUILD_MODNAME;
+module_param_string(driver, driver, sizeof(driver), 0644);
+MODULE_PARM_DESC(driver, "name that ethtool reports");
 
 #define HOLD_MS_MAX 60000
 

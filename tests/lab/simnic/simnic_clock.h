@@ -16,6 +16,8 @@ struct clock {
 	s64 rest; /* of phc, in 10^-9 ns */
 	s64 adjusted_ppb; /* by adjfine */
 	s64 stepped; /* all steps so far */
+	s64 read_at[READ_BUDGET_MAX]; /* a ring: true time of the last reads that were accepted */
+	unsigned int accepted;
 };
 
 /* ---- Clocks ------------------------------------------------------------------------------------------------------ */
@@ -109,6 +111,26 @@ static int sim_adjtime(struct ptp_clock_info *info, s64 ns)
 	return 0;
 }
 
+/* More reads than read_budget in the second before. */
+static bool is_over_budget(struct clock *c)
+{
+	const unsigned int budget = min_t(unsigned int, READ_ONCE(read_budget), READ_BUDGET_MAX);
+	const s64 now = true_now();
+	unsigned long flags;
+	bool over;
+
+	if (!budget)
+		return false;
+	spin_lock_irqsave(&c->lock, flags);
+	over = c->accepted >= budget && now - c->read_at[(c->accepted - budget) % READ_BUDGET_MAX] < NSEC_PER_SEC;
+	if (over)
+		reads_refused++;
+	else
+		c->read_at[c->accepted++ % READ_BUDGET_MAX] = now;
+	spin_unlock_irqrestore(&c->lock, flags);
+	return over;
+}
+
 static atomic_t reads;
 
 static int sim_gettimex64(struct ptp_clock_info *info, struct timespec64 *ts, struct ptp_system_timestamp *sts)
@@ -118,6 +140,8 @@ static int sim_gettimex64(struct ptp_clock_info *info, struct timespec64 *ts, st
 
 	if (every && (unsigned int)atomic_inc_return(&reads) % every == 0)
 		return -(int)READ_ONCE(read_error);
+	if (is_over_budget(clock_of(info)))
+		return -EBUSY;
 	ptp_read_system_prets(sts);
 	t = true_now();
 	ptp_read_system_postts(sts);
