@@ -16,13 +16,14 @@
 #include <errno.h>
 #include <string.h>
 
-/* In the order of the output. The first five concern one interface, the others the host. */
+/* In the order of the output. The first six concern one interface, the others the host. */
 static const struct check_row *const tables[] = {
-	check_stamps_rows, check_link_rows, check_refusals_rows, check_clocks_rows, check_interrupts_rows,
-	check_placement_rows, check_core_rows, check_kernel_rows, check_memory_rows, check_privileges_rows,
+	check_stamps_rows, check_link_rows, check_napi_rows, check_refusals_rows, check_clocks_rows,
+	check_interrupts_rows, check_placement_rows, check_core_rows, check_kernel_rows, check_memory_rows,
+	check_privileges_rows,
 };
 
-#define TABLES_OF_INTERFACE 5
+#define TABLES_OF_INTERFACE 6
 
 static void look_at_tables(struct check *c, size_t first, size_t end)
 {

@@ -187,8 +187,8 @@ static void look_at_preference(struct check *c)
 	struct check_file defer, flush;
 	long long n = 0, ns = 0;
 
-	if (!c->options->prefer_busy_poll)
-		return;
+	if (!c->options->prefer_busy_poll || check_napis_decide(c))
+		return; /* else see 'NAPI' */
 	if (!*c->class_folder)
 		return check_say(c, NOTE, "/sys/class/net", NULL, NULL,
 				 "napi_defer_hard_irqs unknown, /sys shows another network namespace");

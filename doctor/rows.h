@@ -15,8 +15,12 @@ struct check_row {
 };
 
 /* In the order of the output, see check.c. Each table ends with a row without a subject. */
-extern const struct check_row check_stamps_rows[], check_link_rows[], check_refusals_rows[], check_clocks_rows[],
-	check_interrupts_rows[], check_placement_rows[], check_core_rows[], check_kernel_rows[], check_memory_rows[],
-	check_privileges_rows[];
+extern const struct check_row check_stamps_rows[], check_link_rows[], check_napi_rows[], check_refusals_rows[],
+	check_clocks_rows[], check_interrupts_rows[], check_placement_rows[], check_core_rows[],
+	check_kernel_rows[], check_memory_rows[], check_privileges_rows[];
+
+/* True if the kernel reports by NAPI whether interrupts are deferred: then those values count, and not the settings in
+ * /sys/class/net. */
+bool check_napis_decide(const struct check *c);
 
 #endif

@@ -3,7 +3,7 @@
  * A made-up machine for the tests of the doctor: files below a folder of the test's own, a fake NIC behind ioctl, and a
  * clock that goes on a fixed time with each reading. Include it after doctor/files.c, whose root is that folder, and
  * util.h; wraps=ioctl,genl_ctrl_resolve,clock_gettime,getsockopt,getrlimit,
- * nic_check_address, nic_find_own.
+ * nic_check_address, nic_find_own, nic_read_napis.
  */
 #ifndef FAKE_MACHINE_H
 #define FAKE_MACHINE_H
@@ -12,6 +12,7 @@
 #include "doctor/rows.h"
 #include "golden.h"
 #include "host/nic/nic_address.h"
+#include "host/nic/nic_napi.h"
 #include "options.h"
 #include "wire/socket.h"
 
@@ -96,6 +97,8 @@ static struct {
 	struct ethtool_channels channels;
 	struct ethtool_pauseparam pause;
 	bool gro, lro, tso;
+	int napis; /* number, or -errno */
+	struct nic_napi napi[4];
 	int ask_error; /* of all settings */
 	int busy_poll_error;
 	bool socket_in_ipv6;
@@ -233,6 +236,15 @@ int __wrap_nic_find_own(struct nic *n, int family)
 	return refuse(fake.address_refused);
 }
 
+int __wrap_nic_read_napis(const struct nic *n, struct nic_napi list[NIC_NAPIS]);
+int __wrap_nic_read_napis(const struct nic *n, struct nic_napi list[NIC_NAPIS])
+{
+	assert_string_equal(n->name, "fake0");
+	if (fake.napis > 0)
+		memcpy(list, fake.napi, (size_t)fake.napis * sizeof(*list));
+	return fake.napis;
+}
+
 int socket_open(struct channel *channel, const struct options *o, const struct nic *n)
 {
 	(void)o;
@@ -291,8 +303,8 @@ static int tear_down(void **state)
 static inline const struct check_row *row_of(const char *subject)
 {
 	static const struct check_row *const all[] = {
-		check_stamps_rows, check_link_rows, check_refusals_rows, check_clocks_rows, check_interrupts_rows,
-		check_placement_rows, check_core_rows, check_kernel_rows, check_memory_rows, check_privileges_rows,
+		check_stamps_rows, check_link_rows, check_napi_rows, check_refusals_rows, check_clocks_rows,
+		check_interrupts_rows, check_placement_rows, check_core_rows, check_kernel_rows, check_memory_rows, check_privileges_rows,
 	};
 
 	for (size_t i = 0; i < COUNT_OF(all); i++)

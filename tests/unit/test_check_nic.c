@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: wraps=ioctl,genl_ctrl_resolve,clock_gettime,getsockopt,getrlimit,nic_check_address,nic_find_own sources=doctor/cpus.c,doctor/finding.c,doctor/driver.c,doctor/check_*.c,host/nic/nic*.c libs=-lnl-3 -lnl-genl-3 */
+/* build: wraps=ioctl,genl_ctrl_resolve,clock_gettime,getsockopt,getrlimit,nic_check_address,nic_find_own,nic_read_napis sources=doctor/cpus.c,doctor/finding.c,doctor/driver.c,doctor/check_*.c,host/nic/nic*.c libs=-lnl-3 -lnl-genl-3 */
 /*
  * Checks of the NIC and of the clocks on simulated hosts: the lines of each check for a good, a bad and an unreadable
  * value.
@@ -318,6 +318,76 @@ static void test_prefer_busy_poll(void **state)
 	look("busy polling");
 }
 
+/* ---- NAPI -------------------------------------------------------------------------------------------------------- */
+
+static void test_napi(void **state)
+{
+	static const struct nic_napi usual = { .id = 257, .has = NIC_NAPI_IRQ | NIC_NAPI_DEFER | NIC_NAPI_FLUSH |
+					       NIC_NAPI_SUSPEND | NIC_NAPI_MODE, .irq = 30, .queues = 1 };
+
+	(void)state;
+	set_up();
+	look("NAPI");
+	fake.napis = -EOPNOTSUPP;
+	look("NAPI");
+	fake.napis = 2;
+	fake.napi[0] = fake.napi[1] = usual;
+	fake.napi[0].queues = 0;
+	fake.napi[1].id = 258;
+	fake.napi[1].queue[0] = 5;
+	look("NAPI");
+	fake.napi[1].has &= ~(unsigned)NIC_NAPI_IRQ;
+	look("NAPI");
+	fake.napi[1].queues = 0;
+	look("NAPI");
+	fake.napi[1].irq_suspend_timeout_ns = 20000000;
+	look("NAPI");
+	fake.napi[1].has &= ~(unsigned)NIC_NAPI_SUSPEND; /* a value that was not reported */
+	look("NAPI");
+}
+
+static void test_napi_that_defers(void **state)
+{
+	(void)state;
+	set_up();
+	fake.napis = 2;
+	for (int i = 0; i < 2; i++)
+		fake.napi[i] = (struct nic_napi){ .id = 257, .has = NIC_NAPI_DEFER | NIC_NAPI_FLUSH };
+	look("NAPI");
+	options.prefer_busy_poll = true;
+	look("NAPI");
+	fake.napi[0].defer_hard_irqs = 2;
+	look("NAPI");
+	fake.napi[0].gro_flush_timeout_ns = 200000;
+	look("NAPI");
+	options.prefer_busy_poll = false;
+	look("NAPI");
+	options.prefer_busy_poll = true;
+	fake.napi[1] = fake.napi[0];
+	look("NAPI");
+	options.busy_poll_us = 50;
+	look("busy polling");
+	fake.napi[1].has = NIC_NAPI_DEFER; /* Linux 6.12: by device */
+	look("NAPI");
+	look("busy polling");
+}
+
+static void test_napi_in_threads(void **state)
+{
+	(void)state;
+	set_up();
+	fake.napis = 3;
+	for (int i = 0; i < 3; i++)
+		fake.napi[i] = (struct nic_napi){ .id = 257, .has = NIC_NAPI_PID | NIC_NAPI_MODE, .pid = 0 };
+	look("NAPI");
+	fake.napi[1].pid = 812;
+	fake.napi[1].threaded = NIC_NAPI_THREADED;
+	look("NAPI");
+	fake.napi[2].pid = 813;
+	fake.napi[2].threaded = NIC_NAPI_BUSY_POLLS;
+	look("NAPI");
+}
+
 /* ---- Refusals of a run ------------------------------------------------------------------------------------------- */
 
 static void test_address(void **state)
@@ -488,6 +558,7 @@ int main(void)
 		TEST(test_driver_rows), TEST(test_link),
 		TEST(test_speed), TEST(test_coalescing), TEST(test_rings), TEST(test_offloads), TEST(test_pause),
 		TEST(test_queues), TEST(test_busy_poll), TEST(test_prefer_busy_poll), TEST(test_phc),
+		TEST(test_napi), TEST(test_napi_that_defers), TEST(test_napi_in_threads),
 		TEST(test_phc_limited),
 		TEST(test_phc_busy), TEST(test_phc_wrong), TEST(test_address), TEST(test_socket),
 		TEST(test_clock_source),
