@@ -251,8 +251,8 @@ static void look_at_facts(struct check *c, const struct nic_driver *d)
 		check_say(c, NOTE, CHECK_DRIVER_SOURCE, NULL, NULL, "%s", d->meaning);
 	if (d->constants)
 		check_say(c, NOTE, CHECK_DRIVER_SOURCE,
-			  "an error of these constants shifts the differences between two kinds of NIC", NULL,
-			  "the driver corrects its timestamps by constants: %s", d->constants);
+			  "their error shifts differences between two kinds of NIC", NULL,
+			  "corrects timestamps by constants: %s", d->constants);
 	if (d->clock)
 		check_say(c, NOTE, CHECK_DRIVER_SOURCE, NULL, NULL, "%s", d->clock);
 	if (d->fault)
