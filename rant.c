@@ -293,8 +293,11 @@ static void open_exchange(struct run *r)
 static void open_clocks(struct run *r)
 {
 	const bool by_nic = options_by_nic(&r->options);
-	const struct nic_driver *driver = nic_driver_find(r->nic.driver, r->nic.can.rx_filters);
+	const struct nic_driver *driver;
+	char name[NIC_DRIVER_BYTES];
 
+	nic_read_stamper_driver(&r->nic, name);
+	driver = nic_driver_find(name, r->nic.can.rx_filters);
 	r->exchange.watched = &r->clocks;
 	if (!clock_open_limited(&r->clocks, by_nic ? r->nic.can.phc_index : -1, driver ? driver->reads_per_s : 0) &&
 	    by_nic)

@@ -120,6 +120,17 @@ static void read_driver(struct nic *n)
 	snprintf(n->bus, sizeof(n->bus), "%.*s", (int)sizeof(n->bus) - 1, reported ? info.bus_info : "");
 }
 
+void nic_read_stamper_driver(const struct nic *n, char driver[NIC_DRIVER_BYTES])
+{
+	struct nic stamper = *n;
+
+	if (*n->stamper_name) {
+		memcpy(stamper.name, n->stamper_name, sizeof(stamper.name));
+		read_driver(&stamper);
+	}
+	memcpy(driver, stamper.driver, NIC_DRIVER_BYTES);
+}
+
 int nic_find(struct nic *n, const char *name)
 {
 	int error;

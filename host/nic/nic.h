@@ -12,9 +12,11 @@ struct nic_abilities {
 	int phc_index; /* -1: no hardware clock */
 };
 
+#define NIC_DRIVER_BYTES 32
+
 struct nic {
 	char name[IFNAMSIZ];
-	char driver[32];
+	char driver[NIC_DRIVER_BYTES];
 	char bus[32]; /* bus address by ETHTOOL_GDRVINFO, for most devices a PCI address; empty: not reported */
 	int index;
 	unsigned flags; /* IFF_* */
@@ -44,6 +46,10 @@ int nic_find(struct nic *n, const char *name);
 
 /* By ETHTOOL_GLINK, or by IFF_RUNNING where the driver does not report the link. */
 bool nic_has_carrier(const struct nic *n);
+
+/* Driver of the NIC that stamps, by ETHTOOL_GDRVINFO: for a VLAN or a bond not that of the interface, which it is where
+ * the stamper is not known. */
+void nic_read_stamper_driver(const struct nic *n, char driver[NIC_DRIVER_BYTES]);
 
 #define NIC_MAC_BYTES 18
 

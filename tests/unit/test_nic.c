@@ -178,6 +178,28 @@ static void test_kernel_no_carrier(void **state)
 	nic_close(&n);
 }
 
+/* The fake NIC answers for fake0 only: the question is not for the VLAN. */
+static void test_stamper_driver(void **state)
+{
+	char driver[NIC_DRIVER_BYTES];
+	struct nic n;
+	int result;
+
+	(void)state;
+	fake_on(&full);
+	CAPTURED(result, nic_find(&n, "fake0"));
+	assert_int_equal(result, 0);
+	strcpy(n.name, "vlan0");
+	strcpy(n.driver, "802.1Q VLAN Support");
+	nic_read_stamper_driver(&n, driver);
+	assert_string_equal(driver, "802.1Q VLAN Support");
+	strcpy(n.stamper_name, "fake0");
+	nic_read_stamper_driver(&n, driver);
+	assert_string_equal(driver, "fake");
+	assert_string_equal(n.driver, "802.1Q VLAN Support");
+	nic_close(&n);
+}
+
 static void test_kernel_alternative_name(void **state)
 {
 	struct nic n;
@@ -197,6 +219,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_find, fake_off),
+		cmocka_unit_test_teardown(test_stamper_driver, fake_off),
 		cmocka_unit_test_teardown(test_link, fake_off),
 		cmocka_unit_test_teardown(test_carrier, fake_off),
 		IN_NAMESPACE(test_kernel_not_found),
