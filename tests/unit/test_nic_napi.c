@@ -136,7 +136,7 @@ static void garbage(void **state)
 }
 
 /* The loopback has no NAPI. Older kernels than 6.8 have no such family. */
-static void real_kernel(void **state)
+static void napis_of_the_kernel(void **state)
 {
 	struct nic n = { .index = (int)if_nametoindex("lo") };
 	int napis = nic_read_napis(&n, list);
@@ -154,7 +154,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(each_value, begin), cmocka_unit_test_setup(queues_of_napis, begin),
 		cmocka_unit_test_setup(more_than_are_kept, begin), cmocka_unit_test_setup(garbage, begin),
-		cmocka_unit_test_setup(real_kernel, begin),
+		cmocka_unit_test_setup(napis_of_the_kernel, begin),
 	};
 
 	util_seed();
