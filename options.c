@@ -244,6 +244,7 @@ static void derive(struct parse *p)
 	}
 	o->keep_going |= o->on_breach.keep_going;
 	o->trace_marker |= o->snapshot;
+	o->trace_events_given = options_given(p, "trace-events") != NULL;
 	/* Options without effect: notes[] in options/rules.c warns of them. */
 	o->snapshot &= o->threshold_ns > 0;
 	o->no_tx_stamps &= o->role == ROLE_REFLECT;

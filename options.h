@@ -82,6 +82,9 @@ struct stages_wish {
 	const char *text; /* as given */
 };
 
+/* --trace-events: events that an ordinary packet on an isolated CPU does not cause, or those of each packet as well. */
+enum trace_events { TRACE_EVENTS_LIGHT, TRACE_EVENTS_PACKET };
+
 struct options {
 	const char *interface;
 	union address server; /* AF_UNSPEC without an address, or before resolve_server() with a name */
@@ -94,6 +97,7 @@ struct options {
 	struct breach_hooks on_breach;
 	struct allow_list allow; /* reflector only */
 	int64_t trace_interval_ns;
+	int64_t trace_events; /* enum trace_events */
 	int64_t threshold_ns, log_threshold_ns; /* 0: no threshold */
 	int64_t log_format; /* enum log_format */
 	int64_t log_last_ns; /* kept part of the log before and after a breach and before the end; 0: the whole log */
@@ -130,6 +134,7 @@ struct options {
 	int64_t fifo; /* SCHED_FIFO priority of the measuring thread; 0: policy of the process */
 	int64_t synced_ns; /* declared bound of the difference of both NIC clocks; -1: not declared */
 	bool trace_marker, snapshot, trace_rearm, pmc;
+	bool trace_events_given;
 	bool sw_timestamps, histogram, hugepages, prefer_busy_poll, keep_going, no_tx_stamps, no_hw_stamps, once;
 	bool no_cpu_dma_latency, no_step_check;
 	bool log_full, plain, poisson; /* emitter only */

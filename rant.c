@@ -328,11 +328,14 @@ static int open_counters(struct run *r)
 static int open_trace(struct run *r)
 {
 	const struct options *o = &r->options;
+	const struct trace_wanted wanted = { .snapshot = o->snapshot, .packets_per_s = LOG_RATE,
+					     .events = (enum trace_events)o->trace_events,
+					     .events_given = o->trace_events_given };
 	int error = o->save_trace_path ? trace_check_folder(o->save_trace_path) : 0;
 
 	if (error || !o->trace_marker)
 		return error;
-	error = trace_open(&r->trace, TRACE_INSTANCE, o->snapshot, LOG_RATE);
+	error = trace_open(&r->trace, TRACE_INSTANCE, &wanted);
 	if (error)
 		return error;
 	r->exchange.on_start = mark_start;

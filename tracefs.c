@@ -7,6 +7,7 @@
 #include "tracefs.h"
 
 #include "host/trace/trace_doubt.h"
+#include "host/trace/trace_events.h"
 #include "host/trace/trace_files.h"
 
 #include <err.h>
@@ -78,7 +79,7 @@ static int open_instance(struct trace *t)
 
 static void close_files(struct trace *t)
 {
-	int *const fds[] = { &t->folder_fd, &t->marker_fd, &t->on_fd, &t->snapshot_fd };
+	int *const fds[] = { &t->folder_fd, &t->marker_fd, &t->on_fd, &t->snapshot_fd, &t->events_fd };
 
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
 		if (*fds[i] >= 0)
@@ -182,12 +183,24 @@ static void choose_clock(const struct trace *t)
 	close(fd);
 }
 
-int trace_open(struct trace *t, const char *instance, bool snapshot, double packets_per_s)
+/* The events of an instance that others have made are theirs. */
+static int choose_events(struct trace *t, const struct trace_wanted *wanted)
+{
+	if (t->created)
+		return trace_events_on(t, wanted->events);
+	if (!wanted->events_given)
+		return 0;
+	warnx("--trace-events: %s exists, and its events stay as they are: leave out the option, or remove the instance: "
+	      "rmdir %s", t->path, t->path);
+	return -EEXIST;
+}
+
+int trace_open(struct trace *t, const char *instance, const struct trace_wanted *wanted)
 {
 	int error;
 
 	memset(t, 0, sizeof(*t));
-	t->folder_fd = t->marker_fd = t->on_fd = t->snapshot_fd = -1;
+	t->folder_fd = t->marker_fd = t->on_fd = t->snapshot_fd = t->events_fd = -1;
 	strcpy(t->clock, "unknown");
 	error = find_instance(t, instance);
 	if (!error)
@@ -196,7 +209,9 @@ int trace_open(struct trace *t, const char *instance, bool snapshot, double pack
 		error = trace_doubt_markers(t);
 	if (!error && t->created)
 		choose_clock(t);
-	if (!error && snapshot)
+	if (!error)
+		error = choose_events(t, wanted);
+	if (!error && wanted->snapshot)
 		error = open_snapshot(t);
 	if (!error)
 		error = switch_on(t);
@@ -204,7 +219,7 @@ int trace_open(struct trace *t, const char *instance, bool snapshot, double pack
 		trace_close(t);
 		return error;
 	}
-	trace_doubt_content(t, packets_per_s);
+	trace_doubt_content(t, wanted->packets_per_s);
 	return 0;
 }
 
@@ -389,6 +404,8 @@ void trace_close(struct trace *t)
 		trace_set(t->snapshot_fd, "0");
 	if (clean && alone && t->switched_on)
 		trace_set(t->on_fd, "0");
+	if (alone && !remove)
+		trace_events_off(t);
 	close_files(t);
 	/* EBUSY: others use it; or a thread of ours whose end has been seen, and whose files the kernel closes a little
 	 * later. */

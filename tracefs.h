@@ -3,6 +3,7 @@
 #ifndef TRACEFS_H
 #define TRACEFS_H
 
+#include "options.h"
 #include "rant.h"
 
 #define TRACE_INSTANCE "rant"
@@ -31,7 +32,8 @@ struct trace {
 	bool spare_made; /* the buffer for the snapshot was allocated here */
 	uint64_t spare_bytes; /* of that buffer, made here or not */
 	char clock[16]; /* trace_clock */
-	int folder_fd, marker_fd, on_fd, snapshot_fd;
+	int folder_fd, marker_fd, on_fd, snapshot_fd, events_fd;
+	unsigned events, events_missing; /* switched on here; of the same set, and not in this kernel */
 	_Atomic int state; /* enum trace_state */
 	bool unsaved; /* a marker of a breach is in the trace, and not in a file */
 	int start_error; /* errno of the start marker */
@@ -42,10 +44,17 @@ struct trace {
 	unsigned saves;
 };
 
+struct trace_wanted {
+	bool snapshot;
+	double packets_per_s; /* rate by which the size of the buffer is judged */
+	enum trace_events events; /* switched on in an instance that is made */
+	bool events_given; /* an instance that exists, whose events stay as they are, is an error */
+};
+
 /* Opens `instance` of tracefs, making it when it is not there, switches tracing on, and with `snapshot` allocates its
  * buffer (milliseconds, and it takes what the trace held). A setting that cannot work is -errno after one line; each
- * doubtful setting is a line. packets_per_s: rate by which the size of the buffer is judged. */
-int trace_open(struct trace *t, const char *instance, bool snapshot, double packets_per_s);
+ * doubtful setting is a line. */
+int trace_open(struct trace *t, const char *instance, const struct trace_wanted *wanted);
 
 /* Hot. Writes RANT_TEST_START with REALTIME, TAI and MONOTONIC_RAW. */
 void trace_mark_start(struct trace *t, enum role role);
@@ -58,8 +67,8 @@ void trace_breach(struct trace *t, enum role role, const struct sample *s, int64
 bool trace_is_frozen(const struct trace *t);
 
 /* Leaves the trace as it was found, if no breach was traced. After a breach tracing stays off, and an instance that was
- * made here is removed only when the trace was saved. In use by others, all stays as it is. Safe in a signal
- * handler. */
+ * made here is removed only when the trace was saved; otherwise the events that were switched on here are switched
+ * off. In use by others, all stays as it is. Safe in a signal handler. */
 void trace_close(struct trace *t);
 
 #endif

@@ -7,7 +7,32 @@ step trace 'with --trace: the ftrace instance "rant"' check_cpus
 of_host+=('trace *')
 
 readonly tracing=$sys/kernel/tracing trace_kb=16384 trace_clock=mono_raw
-readonly events='irq/irq_handler_entry irq/irq_handler_exit net/napi_gro_receive_entry sched/sched_switch'
+# The light set of host/trace/trace_events.c, which test_trace_events compares.
+readonly events='
+	irq/irq_handler_entry
+	irq/irq_handler_exit
+	irq/softirq_raise
+	irq/softirq_entry
+	irq/softirq_exit
+	irq/tasklet_entry
+	irq/tasklet_exit
+	irq_vectors/local_timer_entry
+	irq_vectors/local_timer_exit
+	irq_vectors/call_function_entry
+	irq_vectors/call_function_exit
+	irq_vectors/call_function_single_entry
+	irq_vectors/call_function_single_exit
+	nmi/nmi_handler
+	sched/sched_switch
+	sched/sched_waking
+	power/cpu_idle
+	timer/hrtimer_expire_entry
+	timer/hrtimer_expire_exit
+	timer/timer_expire_entry
+	timer/timer_expire_exit
+	workqueue/workqueue_execute_start
+	workqueue/workqueue_execute_end
+'
 
 step_trace() {
 	local folder=$tracing/instances/rant own=yes name now=none

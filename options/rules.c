@@ -34,6 +34,11 @@ static bool save_without_trace(const struct parse *p)
 	return p->o->save_trace_path && !p->o->trace_marker;
 }
 
+static bool events_without_trace(const struct parse *p)
+{
+	return options_given(p, "trace-events") && !p->o->trace_marker;
+}
+
 static bool rearm_without_continue(const struct parse *p)
 {
 	return p->o->trace_rearm && !p->o->keep_going;
@@ -394,6 +399,7 @@ static const struct rule {
 	{ NULL, "on-breach", "threshold", "without", "only a threshold causes breaches, give --threshold US" },
 	{ stop_and_continue, "on-breach", "continue", "with", "give stop or continue" },
 	{ save_without_trace, "save-trace", "trace-marker", "without", "give -T or -S" },
+	{ events_without_trace, "trace-events", "trace-marker", "without", "give -T or -S" },
 	{ NULL, "trace-rearm", "save-trace", "without", "an unsaved trace would be overwritten" },
 	{ rearm_without_continue, "trace-rearm", "continue", "without", "the run ends at the first breach" },
 	{ NULL, "log-format", "log", "without", "give --log FILE" },

@@ -77,6 +77,12 @@ static const struct choice details[] = {
 	{ 0 },
 };
 
+static const struct choice event_sets[] = {
+	{ "light", TRACE_EVENTS_LIGHT },
+	{ "packet", TRACE_EVENTS_PACKET },
+	{ 0 },
+};
+
 static const struct choice ptp_types[] = {
 	{ "delay-req", PTP_TYPE_DELAY_REQ },
 	{ "sync", PTP_TYPE_SYNC },
@@ -199,6 +205,8 @@ const struct option_row option_table[] = {
 	{ NULL, 'T', "trace-marker", NULL, FLAG(trace_marker),
 	  .help = "mark start and breach in the kernel trace, then stop it" },
 	{ NULL, 'S', "snapshot", NULL, FLAG(snapshot), .help = "take an ftrace snapshot on a breach" },
+	{ NULL, 0, "trace-events", "SET", CHOICE(trace_events), .initial = TRACE_EVENTS_LIGHT, .choice = event_sets,
+	  .help = "choose the events of an instance that rant makes" },
 	{ NULL, 0, "save-trace", "DIR", TEXT(KIND_FOLDER, save_trace_path),
 	  .help = "save the stopped trace below DIR" },
 	{ NULL, 0, "trace-rearm", NULL, FLAG(trace_rearm),

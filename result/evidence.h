@@ -20,6 +20,7 @@ struct result_trace {
 	char path[sizeof(((struct trace *)NULL)->path)]; /* of the instance; empty: none */
 	char clock[sizeof(((struct trace *)NULL)->clock)];
 	bool snapshot; /* wanted and possible */
+	unsigned events, events_missing; /* switched on here; of the same set, and not in this kernel */
 	uint64_t spare_bytes; /* buffer of the snapshot */
 	int start_error; /* errno of the start marker */
 	uint64_t marked, refused; /* markers written, refused by the kernel */

@@ -26,7 +26,8 @@ void take_commands(struct result_commands *to, const struct hooks *from)
 void take_trace(struct result_trace *to, const struct trace *from, const struct trace_saved *saved)
 {
 	*to = (struct result_trace){
-		.snapshot = from->snapshot, .spare_bytes = from->spare_bytes, .start_error = from->start_error,
+		.snapshot = from->snapshot, .events = from->events, .events_missing = from->events_missing,
+		.spare_bytes = from->spare_bytes, .start_error = from->start_error,
 		.marked = counter_get(&from->marked), .refused = counter_get(&from->refused),
 		.off = counter_get(&from->off), .while_frozen = counter_get(&from->while_frozen),
 		.saves = from->saves, .frozen = trace_is_frozen(from), .unsaved = from->unsaved, .last = from->last,

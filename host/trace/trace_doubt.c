@@ -2,6 +2,7 @@
 /* Conditions that make a trace useless: refused markers, no events, a small buffer, an unsuitable clock. */
 #include "host/trace/trace_doubt.h"
 
+#include "host/trace/trace_events.h"
 #include "host/trace/trace_files.h"
 
 #include <err.h>
@@ -10,7 +11,6 @@
 #include <sched.h>
 #include <string.h>
 
-#define USEFUL_EVENTS "irq:irq_handler_entry irq:irq_handler_exit net:napi_gro_receive_entry sched:sched_switch"
 #define EVENT_BYTES 64 /* size of a usual event in the ring buffer */
 
 /* The bit of a CPU in "ffffffff,00000003". */
@@ -73,18 +73,22 @@ int trace_doubt_markers(const struct trace *t)
 	return error ? error : check_cpus(t);
 }
 
+/* In an instance that was made here the buffer has the kernel's default size, and the events are chosen. */
 static void doubt_events(const struct trace *t, double packets_per_s)
 {
-	unsigned events = trace_count_events(t);
 	uint64_t kib, wanted_kib = 1024;
-	double need_kib = packets_per_s * events * EVENT_BYTES / 1024;
+	unsigned events;
+	double need_kib;
 
-	if (!events) {
-		warnx("--trace-marker: no event is enabled, so the trace will hold markers only: "
-		      "%s%s%secho '" USEFUL_EVENTS "' > %s/set_event", t->created ? "mkdir " : "",
-		      t->created ? t->path : "", t->created ? "; " : "", t->path);
+	if (t->created)
+		return;
+	if (!trace_count_events(t)) {
+		warnx("--trace-marker: no event is enabled, so the trace will hold markers only: rmdir %s: rant makes it again, "
+		      "with the events of --trace-events", t->path);
 		return;
 	}
+	events = trace_count_packet_events(t);
+	need_kib = packets_per_s * events * EVENT_BYTES / 1024;
 	if (!trace_read_buffer_kib(t, &kib) || (double)kib >= need_kib)
 		return;
 	while ((double)wanted_kib < need_kib && wanted_kib < UINT64_MAX / 2)

@@ -72,6 +72,9 @@ void report_configuration(FILE *out, const struct report *r, const struct memory
 	}
 	if (evidence_has_trace(t)) {
 		fprintf(out, "Trace marker enabled: %s, clock %s\n", t->path, t->clock);
+		if (t->events)
+			fprintf(out, "Trace events: %u (--trace-events %s), %u not in this kernel\n", t->events,
+				o->trace_events == TRACE_EVENTS_PACKET ? "packet" : "light", t->events_missing);
 		if (t->snapshot)
 			fprintf(out, "Snapshot enabled: its buffer takes %.1f MB\n",
 				(double)t->spare_bytes / (1 << 20));

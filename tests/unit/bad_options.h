@@ -386,6 +386,8 @@ static const char *const bad[][ARGS] = {
 	{ "-i", "eth0", "-R", "--stamp", "kernel" },
 	{ "-i", "eth0", "--stamp", "hardware", "-R" },
 	{ "-i", "eth0", "-t", "5", "--save-trace", "d" },
+	{ "-i", "eth0", "-t", "5", "--trace-events", "packet" },
+	{ "-i", "eth0", "-t", "5", "-T", "--trace-events", "all" },
 	{ "-i", "eth0", "-t", "5", "-C", "-T", "--trace-rearm" },
 	{ "-i", "eth0", "-t", "5", "-T", "--save-trace", "d", "--trace-rearm" },
 	{ "-i", "eth0", "--on-breach", "stop" },

@@ -47,6 +47,7 @@ static inline void assert_lines(int lines)
 /* ---- Faults: off by default, on in one test --------------------------------------------------------------------- */
 
 static struct {
+	int event_errno; /* of the switch of an event */
 	int marker_errno, on_errno, snapshot_errno, mkdir_errno, mkdirat_errno, rename_errno, rmdir_errno;
 	size_t marker_room; /* bytes of a marker that are taken, 0: all */
 	bool on_is_stuck; /* writes to tracing_on do nothing */
@@ -112,7 +113,14 @@ ssize_t __wrap_pwrite(int fd, const void *from, size_t bytes, off_t at)
 	bool on = fd == t.on_fd;
 	int error = on ? fake.on_errno : fake.snapshot_errno;
 
-	step(on ? 'o' : fd == t.snapshot_fd ? 's' : '?', *(const char *)from);
+	if (!on && fd != t.snapshot_fd) {
+		if (fake.event_errno && fd != t.events_fd) {
+			errno = fake.event_errno;
+			return -1;
+		}
+		return __real_pwrite(fd, from, bytes, at);
+	}
+	step(on ? 'o' : 's', *(const char *)from);
 	if (error) {
 		errno = error;
 		return -1;
@@ -373,9 +381,10 @@ static inline int end(void **state)
 
 static inline int open_it(bool snapshot, double packets_per_s)
 {
+	const struct trace_wanted wanted = { .snapshot = snapshot, .packets_per_s = packets_per_s };
 	int error;
 
-	CAPTURED(error, trace_open(&t, NAME, snapshot, packets_per_s));
+	CAPTURED(error, trace_open(&t, NAME, &wanted));
 	return error;
 }
 

@@ -1,4 +1,4 @@
-/* build: wraps=write,pwrite,mkdir,mkdirat,rmdir,renameat,close,setmntent sources=tracefs.c,host/trace/trace_files.c,host/trace/trace_save.c libs= */
+/* build: wraps=write,pwrite,mkdir,mkdirat,rmdir,renameat,close,setmntent sources=host/trace/trace_events.c,tracefs.c,host/trace/trace_files.c,host/trace/trace_save.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Conditions that reduce the value of the trace, with a folder of plain files. */
 #include "host/trace/trace_doubt.c"
@@ -18,18 +18,8 @@ static void test_markers_switched_off(void **state)
 
 static void test_no_events(void **state)
 {
-	char command[512];
-
 	(void)state;
 	put_file("set_event", "");
-	assert_int_equal(open_it(false, 50000), 0);
-	snprintf(command, sizeof(command),
-		 ": echo 'irq:irq_handler_entry irq:irq_handler_exit net:napi_gro_receive_entry sched:sched_switch' > "
-		 "%s/set_event\n", instance);
-	golden_line(said);
-	trace_close(&t);
-
-	fake.no_mkdir = fake.keep = true;
 	assert_int_equal(open_it(false, 50000), 0);
 	golden_line(said);
 	trace_close(&t);
@@ -39,15 +29,26 @@ static void test_no_events(void **state)
 	assert_silent();
 }
 
+/* Its events and its buffer are the choice of this program, and it is gone after the run. */
+static void test_no_doubt_of_an_instance_made_here(void **state)
+{
+	(void)state;
+	put_file("set_event", "");
+	put_file("buffer_size_kb", "1\n");
+	fake.no_mkdir = fake.keep = true;
+	assert_int_equal(open_it(false, 50000), 0);
+	assert_silent();
+}
+
 static void test_small_buffer(void **state)
 {
 	(void)state;
-	/* 4 events of 64 bytes: 1000 packets/s need 250 KiB. */
-	put_file("buffer_size_kb", "250\n");
+	/* 3 of the 4 events come with each packet, with 64 bytes: 1000 packets/s need 187.5 KiB. */
+	put_file("buffer_size_kb", "188\n");
 	assert_int_equal(open_it(false, 1000), 0);
 	assert_silent();
 	trace_close(&t);
-	put_file("buffer_size_kb", "249 (expanded: 1408)\n");
+	put_file("buffer_size_kb", "187 (expanded: 1408)\n");
 	assert_int_equal(open_it(false, 1000), 0);
 	golden_line(said);
 	trace_close(&t);
@@ -148,6 +149,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		PLAIN(test_markers_switched_off),
 		PLAIN(test_no_events),
+		PLAIN(test_no_doubt_of_an_instance_made_here),
 		PLAIN(test_small_buffer),
 		PLAIN(test_clocks),
 		PLAIN(test_cpu_mask),

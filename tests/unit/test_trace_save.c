@@ -1,4 +1,4 @@
-/* build: wraps=write,pwrite,mkdir,mkdirat,rmdir,renameat,close,setmntent sources=tracefs.c,host/trace/trace_files.c,host/trace/trace_doubt.c libs= */
+/* build: wraps=write,pwrite,mkdir,mkdirat,rmdir,renameat,close,setmntent sources=host/trace/trace_events.c,tracefs.c,host/trace/trace_files.c,host/trace/trace_doubt.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Saving and re-arming, with a folder of plain files, and faults where they may happen. */
 #include "host/trace/trace_save.c"

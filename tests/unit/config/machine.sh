@@ -46,10 +46,13 @@ make_nic() {
 		'offload tx-tcp-segmentation=on' 'offload generic-segmentation-offload=on' \
 		'offload generic-receive-offload=on' 'offload large-receive-offload=off [fixed]' 'offload rx-vlan-offload=on' \
 		'frequency=-12.500000' 'aspm-0000:03:00.0=0042' 'aspm-0000:00:02.0=0043' \
-		'instance/buffer_size_kb=1410' 'instance/tracing_cpumask=ff' 'instance/events/net/napi_gro_receive_entry/enable=0' \
-		'instance/trace_clock=[local] global mono_raw' 'instance/snapshot=# * Snapshot is freed *' \
-		'instance/events/irq/irq_handler_entry/enable=0' 'instance/events/irq/irq_handler_exit/enable=0'; do
+		'instance/buffer_size_kb=1410' 'instance/tracing_cpumask=ff' \
+		'instance/trace_clock=[local] global mono_raw' 'instance/snapshot=# * Snapshot is freed *'; do
 		file "$nic/${setting%%=*}" "${setting#*=}"
+	done
+	# All events but one.
+	for setting in $(sed -n "/^readonly events='/,/'$/s|^\t||p" "$tree/config/trace.sh"); do
+		[ "$setting" = sched/sched_switch ] || file "$nic/instance/events/$setting/enable" 0
 	done
 	echo 'inet 10.1.1.5/24 brd 10.1.1.255 scope global eth0\ valid_lft forever preferred_lft forever' >"$nic/addresses"
 	echo '10.1.1.9 lladdr 02:00:00:00:00:09 PERMANENT' >"$nic/neighbours"
