@@ -13,23 +13,6 @@
 
 #define EVENT_BYTES 64 /* size of a usual event in the ring buffer */
 
-/* The bit of a CPU in "ffffffff,00000003". */
-static bool in_mask(const char *mask, size_t cpu)
-{
-	size_t digit = 0;
-
-	for (const char *at = mask + strlen(mask); at > mask; at--) {
-		char c = at[-1];
-		unsigned value = c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a' + 10);
-
-		if (c == ',')
-			continue;
-		if (digit++ == cpu / 4)
-			return value >> cpu % 4 & 1;
-	}
-	return false;
-}
-
 /* A marker is refused (EBADF) on a CPU that is not traced. */
 static int check_cpus(const struct trace *t)
 {
@@ -42,7 +25,7 @@ static int check_cpus(const struct trace *t)
 	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
 		if (!CPU_ISSET(cpu, &mine))
 			continue;
-		if (in_mask(mask, cpu))
+		if (trace_in_mask(mask, cpu))
 			traced++;
 		else if (left_out < 0)
 			left_out = (int)cpu;

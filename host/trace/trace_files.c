@@ -89,6 +89,22 @@ DIR *trace_open_per_cpu(const struct trace *t)
 	return folder;
 }
 
+bool trace_in_mask(const char *mask, size_t cpu)
+{
+	size_t digit = 0;
+
+	for (const char *at = mask + strlen(mask); at > mask; at--) {
+		char c = at[-1];
+		unsigned value = c <= '9' ? (unsigned)(c - '0') : (unsigned)(c - 'a' + 10);
+
+		if (c == ',')
+			continue;
+		if (digit++ == cpu / 4)
+			return value >> cpu % 4 & 1;
+	}
+	return false;
+}
+
 /* If the buffers of the CPUs differ, the file for all CPUs contains "X". */
 bool trace_read_buffer_kib(const struct trace *t, uint64_t *kib)
 {

@@ -26,6 +26,9 @@ DIR *trace_open_per_cpu(const struct trace *t);
 /* The number of the next folder cpuN, or -1 at the end. */
 int trace_next_cpu(DIR *per_cpu);
 
+/* The bit of a CPU in tracing_cpumask: "ffffffff,00000003". */
+bool trace_in_mask(const char *mask, size_t cpu);
+
 /* Size of the buffer of a CPU, the smallest if they differ. False: not known. */
 bool trace_read_buffer_kib(const struct trace *t, uint64_t *kib);
 

@@ -362,6 +362,9 @@ int trace_save(struct trace *t, const char *folder, struct trace_saved *saved)
 	/* A folder can replace only an empty folder. */
 	if (!error && renameat(folder_fd, part, folder_fd, name))
 		error = -errno;
+	/* The text is safe now: reading the pages may remove them from the buffer. */
+	if (!error)
+		trace_save_raw(t, p.source, p.folder_fd, &saved->left_out);
 	if (error && p.folder_fd >= 0)
 		remove_part(folder_fd, part, p.folder_fd);
 	if (p.folder_fd >= 0)

@@ -42,7 +42,7 @@ breach_is_frozen() {
 	check 'r.out ~ ^  Stopped at #499, [0-9.]+ us after the breach was seen'
 	check 'r.out ~ ^  Saved     : .*/saved/[^/]*499[^/]*, from trace, the spike is in cpu[0-9]+[.]txt$'
 	tracing_is 0
-	cat "$instance/trace" >"$work/trace.out"
+	grep -v '^#' "$saved"/*/all.txt >"$work/trace.out"
 	[ "$(grep -c RANT_TEST_START "$work/trace.out")" = 1 ] || complain 'not one RANT_TEST_START'
 	[ "$(grep -c RANT_BREACH "$work/trace.out")" = 1 ] || complain 'not one RANT_BREACH'
 	check 'trace.out ~ RANT_BREACH role=reflect seq=499 .*T2_KERNEL=[0-9]+[.][0-9]{9} .*T3_KERNEL='
@@ -50,6 +50,12 @@ breach_is_frozen() {
 	[ "$(sed '/RANT_BREACH/q' "$work/trace.out" | grep -c sched_switch)" -gt 0 ] || complain 'no event before the breach'
 	set -- "$saved"/*/all.txt
 	grep -q RANT_BREACH "$1" || complain 'the saved trace has no marker'
+	[ -s "$1" ] && set -- "$saved"/*/raw
+	[ -s "$1/cpu$last_cpu" ] || complain 'no raw pages of its CPU'
+	grep -aq RANT_BREACH "$1/cpu$last_cpu" || complain 'the raw pages have no marker'
+	for part in header_page header_event saved_cmdlines events/sched/sched_switch/format events/ftrace/print/format; do
+		[ -s "$1/$part" ] || complain "raw/$part is not there"
+	done
 	grep -lq RANT_BREACH "$saved"/*/cpu"$last_cpu".txt || complain 'the file of its CPU has no marker'
 	end_trace
 }

@@ -1,4 +1,4 @@
-/* build: wraps=write,pwrite,mkdir,mkdirat,rmdir,renameat,close,setmntent sources=host/trace/trace_events.c,tracefs.c,host/trace/trace_files.c,host/trace/trace_save.c libs= */
+/* build: wraps=write,pwrite,mkdir,mkdirat,rmdir,renameat,close,setmntent sources=host/trace/trace_raw.c,host/trace/trace_events.c,tracefs.c,host/trace/trace_files.c,host/trace/trace_save.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Conditions that reduce the value of the trace, with a folder of plain files. */
 #include "host/trace/trace_doubt.c"
@@ -103,7 +103,7 @@ static void test_cpu_mask(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++)
-		if (in_mask(rows[i].mask, rows[i].cpu) != rows[i].in)
+		if (trace_in_mask(rows[i].mask, rows[i].cpu) != rows[i].in)
 			fail_msg("%s, CPU %zu", rows[i].mask, rows[i].cpu);
 }
 

@@ -1,10 +1,147 @@
-/* build: wraps=write,pwrite,mkdir,mkdirat,rmdir,renameat,close,setmntent sources=host/trace/trace_events.c,tracefs.c,host/trace/trace_files.c,host/trace/trace_doubt.c libs= */
+/* build: wraps=write,pwrite,mkdir,mkdirat,rmdir,renameat,close,setmntent sources=host/trace/trace_raw.c,host/trace/trace_events.c,tracefs.c,host/trace/trace_files.c,host/trace/trace_doubt.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Saving and re-arming, with a folder of plain files, and faults where they may happen. */
 #include "host/trace/trace_save.c"
 
 #include "golden.h"
 #include "fake_tracefs.h"
+
+#include <sys/file.h>
+
+/* ---- Raw pages --------------------------------------------------------------------------------------------------- */
+
+#define PAGE 4096
+
+/* `pages` pages of a letter, and files that explain them. */
+static void put_raw(const char *source, char letter, int pages)
+{
+	static const char *const folders[] = { "events", "events/sched", "events/sched/sched_switch", "events/ftrace",
+					       "events/ftrace/print" };
+	char path[512], text[16 * PAGE + 1] = "";
+
+	for (size_t i = 0; i < COUNT_OF(folders); i++) {
+		snprintf(path, sizeof(path), "%s/%s", instance, folders[i]);
+		__real_mkdir(path, 0700);
+	}
+	memset(text, letter, (size_t)pages * PAGE);
+	snprintf(path, sizeof(path), "per_cpu/cpu1/%s", source);
+	put_file(path, text);
+	snprintf(path, sizeof(path), "per_cpu/cpu0/%s", source);
+	put_file(path, "");
+	put_file("set_event", "sched:sched_switch\n");
+	put_file("events/sched/sched_switch/format", "name: sched_switch\n");
+	put_file("events/ftrace/print/format", "name: print\n");
+	put_file("events/header_page", "page\n");
+	put_file("events/header_event", "event\n");
+	put_file("../../saved_cmdlines", "1 init\n");
+}
+
+static void test_raw_pages(void **state)
+{
+	(void)state;
+	open_well(false);
+	put_raw("trace_pipe_raw", 'r', 9); /* more than a block */
+	breach(true);
+	assert_int_equal(save(), 1);
+	assert_int_equal(saved.left_out.parts, 0);
+	assert_int_equal(strlen(get_saved("raw/cpu1")), 9 * PAGE);
+	assert_int_equal(strspn(get_saved("raw/cpu1"), "r"), 9 * PAGE);
+	assert_string_equal(get_saved("raw/cpu0"), "");
+	assert_string_equal(get_saved("raw/header_page"), "page\n");
+	assert_string_equal(get_saved("raw/header_event"), "event\n");
+	assert_string_equal(get_saved("raw/events/header_page"), "page\n");
+	assert_string_equal(get_saved("raw/saved_cmdlines"), "1 init\n");
+	assert_string_equal(get_saved("raw/events/sched/sched_switch/format"), "name: sched_switch\n");
+	assert_string_equal(get_saved("raw/events/ftrace/print/format"), "name: print\n");
+}
+
+static void test_raw_pages_of_a_snapshot(void **state)
+{
+	(void)state;
+	open_well(true);
+	put_raw("snapshot_raw", 's', 1);
+	breach(true);
+	put_marker("snapshot", 0);
+	assert_int_equal(save(), 1);
+	assert_int_equal(saved.left_out.parts, 0);
+	assert_int_equal(strspn(get_saved("raw/cpu1"), "s"), PAGE);
+}
+
+static void test_raw_pages_of_traced_cpus_only(void **state)
+{
+	(void)state;
+	open_well(false);
+	put_raw("trace_pipe_raw", 'r', 1);
+	breach(true);
+	put_file("tracing_cpumask", "2\n");
+	assert_int_equal(save(), 1);
+	assert_null(get_saved("raw/cpu0"));
+	assert_non_null(get_saved("raw/cpu1"));
+}
+
+/* A trace that does not stop ends a read of pages at the size of the buffer. */
+static void test_raw_pages_are_bounded(void **state)
+{
+	(void)state;
+	open_well(false);
+	put_raw("trace_pipe_raw", 'r', 1);
+	breach(true);
+	remove_file("per_cpu/cpu0/trace_pipe_raw");
+	put_file("buffer_size_kb", "1410\n");
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/per_cpu/cpu0/trace_pipe_raw", instance);
+	assert_int_equal(symlink("/dev/zero", path), 0);
+	assert_int_equal(save(), 1);
+	snprintf(path, sizeof(path), "%s/raw/cpu0", saved.path);
+	struct stat s;
+
+	assert_int_equal(stat(path, &s), 0);
+	assert_in_range(s.st_size, 1410 * 1024, 4 << 20);
+}
+
+static void test_parts_are_left_out(void **state)
+{
+	(void)state;
+	open_well(false);
+	put_raw("trace_pipe_raw", 'r', 1);
+	breach(true);
+	remove_file("per_cpu/cpu1/trace_pipe_raw");
+	assert_int_equal(save(), 1);
+	assert_int_equal(saved.left_out.parts, 1);
+	assert_string_equal(saved.left_out.first, "per_cpu/cpu1/trace_pipe_raw (No such file or directory)");
+	assert_null(get_saved("raw/cpu1"));
+	assert_non_null(get_saved("raw/cpu0"));
+	/* The disk is full after the text. */
+	t.unsaved = true;
+	fake.file_writes_left = 6;
+	assert_int_equal(save(), 1);
+	assert_non_null(get_saved("cpu1.txt"));
+}
+
+/* Reading would take the pages from a program that shares the instance. */
+static void test_shared_pages_stay(void **state)
+{
+	char path[512];
+	int fd;
+
+	(void)state;
+	open_well(false);
+	put_raw("trace_pipe_raw", 'r', 1);
+	breach(true);
+	snprintf(path, sizeof(path), "%s/trace_marker", instance);
+	fd = open(path, O_WRONLY);
+	assert_int_equal(flock(fd, LOCK_SH | LOCK_NB), 0);
+	assert_int_equal(save(), 1);
+	assert_int_equal(saved.left_out.parts, 1);
+	assert_string_equal(saved.left_out.first, "per_cpu/cpu*/trace_pipe_raw (Device or resource busy)");
+	assert_null(get_saved("raw/cpu1"));
+	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), -1); /* the own lock is still held */
+	__real_close(fd);
+	t.unsaved = true;
+	assert_int_equal(save(), 1);
+	assert_non_null(get_saved("raw/cpu1"));
+}
 
 /* ---- Again ------------------------------------------------------------------------------------------------------ */
 
@@ -438,6 +575,12 @@ static void test_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		PLAIN(test_raw_pages),
+		PLAIN(test_raw_pages_of_a_snapshot),
+		PLAIN(test_raw_pages_of_traced_cpus_only),
+		PLAIN(test_raw_pages_are_bounded),
+		PLAIN(test_parts_are_left_out),
+		PLAIN(test_shared_pages_stay),
 		PLAIN(test_rearm),
 		PLAIN(test_rearm_after_another_program),
 		PLAIN(test_rearm_after_a_refused_stop),
