@@ -38,6 +38,7 @@
 #include "measure/run_buffers.h"
 #include "options.h"
 #include "host/periods.h"
+#include "report/export/breach_file.h"
 #include "report/export/outputs.h"
 #include "report/log/log_writer.h"
 #include "report/text/configuration.h"
@@ -90,6 +91,7 @@ static struct run {
 	struct pmc pmc;
 	struct activity_story activity;
 	struct trace trace;
+	struct sample breached; /* the breach that froze the trace, as it was then; held with the trace */
 	struct hooks hooks;
 	int cpu_latency_fd;
 	struct privileges privileges;
@@ -136,6 +138,8 @@ static void freeze(void *context, const struct sample *s)
 {
 	struct run *r = context;
 
+	if (!trace_is_frozen(&r->trace))
+		r->breached = *s;
 	trace_breach(&r->trace, r->options.role, s, r->options.threshold_ns, true);
 }
 
@@ -163,6 +167,63 @@ static void act_on_breach(void *context, const struct sample *s, uint64_t number
 		return;
 	report_environment(&r->report, s, number, text, environment);
 	hooks_run(&r->hooks, environment);
+}
+
+/* From the timebase of the NIC's clock, as sample_convert_user_times() has converted it. */
+static bool to_realtime(void *context, int64_t *ns)
+{
+	const struct run *r = context;
+	const int64_t about_ns = *ns - clock_last(&r->clocks)->phc_real.offset_ns;
+	int64_t phc_ns, bound_ns;
+
+	if (!clock_to_phc(&r->clocks, about_ns, &phc_ns, &bound_ns))
+		return false;
+	*ns = about_ns + (*ns - phc_ns);
+	return true;
+}
+
+/* The breach with the times that came after it, if it is complete. */
+static void find_breached(const struct run *r, struct sample *s)
+{
+	const struct result *result = &r->exchange.result;
+	uint64_t n = counter_get(&result->account.breaches);
+
+	for (uint64_t i = n; i > 0 && n - i < BREACHES_KEPT - 1; i--) {
+		struct sample kept;
+
+		if (breach_read(result, i - 1, &kept) && kept.seq == r->trace.last.seq) {
+			*s = kept;
+			return;
+		}
+	}
+	*s = r->breached;
+	/* These may not be converted yet. */
+	for (int i = 0; i < ALL_TIMES && result->converted; i++)
+		if (s->source[i] == SOURCE_USER || i == KERNEL_RECEIVE)
+			s->source[i] = SOURCE_NONE;
+}
+
+/* Evidence for the folder of a saved trace. */
+static int describe_breach(void *context, int folder_fd, int spike_cpu)
+{
+	static struct activity_vector vectors[256]; /* one thread at a time saves a trace */
+	struct run *r = context;
+	const struct clock_reading *last = clock_last(&r->clocks);
+	struct sample s;
+	struct breach_facts facts = {
+		.report = &r->report, .sample = &s, .neighbours = r->exchange.neighbours, .trace_clock = r->trace.clock,
+		.host_cpu = spike_cpu, .thread = loop_thread(), .interface = r->nic.name,
+		.has_relation = last && last->has_phc, .converted = r->exchange.result.converted,
+		.to_realtime = to_realtime, .context = r, .interrupt = vectors,
+		.interrupts = activity_read_vectors(&r->activity.activity, vectors, sizeof(vectors) / sizeof(vectors[0])),
+	};
+
+	if (facts.has_relation) {
+		facts.hw_minus_realtime_ns = last->phc_real.offset_ns;
+		facts.hw_bound_ns = last->phc_real.bound_ns;
+	}
+	find_breached(r, &s);
+	return breach_file_write(folder_fd, &facts);
 }
 
 static void measure_clocks(void *context)
@@ -338,6 +399,11 @@ static int open_trace(struct run *r)
 	error = trace_open(&r->trace, TRACE_INSTANCE, &wanted);
 	if (error)
 		return error;
+	if (o->save_trace_path) {
+		r->exchange.neighbours->held = &r->trace.state;
+		r->trace.describe = describe_breach;
+		r->trace.context = r;
+	}
 	r->exchange.on_start = mark_start;
 	r->exchange.on_breach = freeze;
 	take_trace(&r->exchange.result.trace, &r->trace, NULL); /* for --verbose */

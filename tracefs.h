@@ -42,6 +42,9 @@ struct trace {
 	counter off; /* refused since others had stopped the trace */
 	counter while_frozen; /* breaches that found the trace frozen */
 	unsigned saves;
+	/* Set by the caller after trace_open(): adds a file to the folder of a saved trace. 0 or -errno. NULL: none. */
+	int (*describe)(void *context, int folder_fd, int spike_cpu);
+	void *context;
 };
 
 struct trace_wanted {

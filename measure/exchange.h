@@ -17,6 +17,7 @@
 #include "options.h"
 #include "rant.h"
 #include "result/log.h"
+#include "result/neighbours.h"
 #include "result/result.h"
 #include "result/sample_queue.h"
 #include "wire/packet.h"
@@ -83,6 +84,7 @@ struct exchange {
 	struct channel *channel;
 	struct log *log; /* NULL: none */
 	struct sample_queue *sample_queue; /* NULL: none */
+	struct neighbours *neighbours; /* NULL: none */
 	struct sessions *sessions; /* reflector */
 	struct pmc *pmc; /* NULL: none */
 	/* Converts user-space times to the timebase of the NIC's clock; NULL: they stay on CLOCK_REALTIME. */

@@ -174,6 +174,23 @@ static int open_ports(struct run_buffers *s, const struct options *o, struct exc
 	return error;
 }
 
+/* For --save-trace. The caller sets neighbours.held before the run. */
+static int open_neighbours(struct run_buffers *s, const struct options *o, struct exchange *x)
+{
+	int error;
+
+	if (!o->save_trace_path)
+		return 0;
+	error = memory_map(&s->neighbour_memory, NEIGHBOURS * sizeof(struct sample), false);
+	if (error) {
+		warnx("no memory for the packets of --save-trace: %s: raise 'ulimit -v'", strerror(-error));
+		return error;
+	}
+	s->neighbours.slot = s->neighbour_memory.start;
+	x->neighbours = &s->neighbours;
+	return 0;
+}
+
 int run_buffers_open(struct run_buffers *s, const struct options *o, struct exchange *x)
 {
 	int error = open_histograms(s, o, x);
@@ -182,6 +199,8 @@ int run_buffers_open(struct run_buffers *s, const struct options *o, struct exch
 		error = open_sessions(s, o, x);
 	if (!error)
 		error = open_flights(s, o, x);
+	if (!error)
+		error = open_neighbours(s, o, x);
 	return error ? error : open_ports(s, o, x);
 }
 
@@ -259,7 +278,7 @@ int64_t run_buffers_absent_bytes(const struct run_buffers *s)
 {
 	const struct memory *const all[] = { &s->histogram_memory, &s->log_memory, &s->flight_memory,
 					     &s->session_memory,
-					     &s->port_memory };
+					     &s->port_memory, &s->neighbour_memory };
 	int64_t absent = 0;
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
@@ -291,6 +310,7 @@ void run_buffers_close(struct run_buffers *s)
 {
 	memory_unmap(&s->session_memory);
 	memory_unmap(&s->port_memory);
+	memory_unmap(&s->neighbour_memory);
 	memory_unmap(&s->flight_memory);
 	memory_unmap(&s->log_memory);
 	memory_unmap(&s->histogram_memory);

@@ -8,7 +8,8 @@
 #include "measure/exchange.h"
 
 struct run_buffers {
-	struct memory histogram_memory, log_memory, flight_memory, session_memory, port_memory;
+	struct memory histogram_memory, log_memory, flight_memory, session_memory, port_memory, neighbour_memory;
+	struct neighbours neighbours;
 	struct histogram latency, stage[STAGES], one_way[ONE_WAYS], planned[PLANNED], poll_gaps;
 	struct log log;
 };

@@ -197,6 +197,8 @@ INLINE bool sample_record(struct exchange *x, const struct flight *f, const bool
 		log_add(x->log, s);
 	if (x->sample_queue)
 		sample_queue_add(x->sample_queue, s->latency_ns, x->now_ns);
+	if (x->neighbours)
+		neighbours_add(x->neighbours, s);
 	return true;
 }
 

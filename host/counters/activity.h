@@ -22,6 +22,13 @@ struct activity {
 	unsigned counters_left_out; /* counters found at opening or later that exceed the table */
 };
 
+/* A numbered interrupt of the NIC. */
+struct activity_vector {
+	unsigned irq;
+	char name[48]; /* as the driver chose it, printable ASCII */
+	char cpus[32]; /* list of the CPUs that it is sent to; empty: not known */
+};
+
 struct activity_reading {
 	uint64_t value[ACTIVITY_COUNTERS];
 	uint8_t known[ACTIVITY_COUNTERS / 8]; /* a bit for each counter that has a value */
@@ -57,6 +64,9 @@ int activity_open(struct activity *a, const struct nic *n, pid_t thread, int cpu
  * only in nic_read_stamp_counts(). A reading is 16 kB: too much for the housekeeping thread's stack.
  */
 void activity_read(struct activity *a, struct activity_reading *r, bool measuring);
+
+/* Reads the numbered interrupts of the NIC, `most` at most, and returns their number. By any thread; allocates memory. */
+unsigned activity_read_vectors(const struct activity *a, struct activity_vector *v, unsigned most);
 
 /* The differences that are not zero, in groups, without counters that either reading omitted for `measuring`.
  * Returns their number; the first `max` of them are in list. */

@@ -6,12 +6,14 @@
 #include "host/counters/activity_interrupts.h"
 
 #include "host/counters/activity_inside.h"
+#include "host/file.h"
 #include "host/nic/nic.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <inttypes.h>
 #include <linux/ethtool.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- Which interrupts are the NIC's ---------------------------------------------------------------------------- */
@@ -296,4 +298,43 @@ void activity_interrupts_read(struct activity *a, struct activity_reading *r)
 {
 	read_interrupts(a, r);
 	read_softirqs(a, r);
+}
+
+/* ---- Their names and CPUs ---------------------------------------------------------------------------------------- */
+
+static void set_vector(struct activity_vector *v, uint64_t irq, const char *description)
+{
+	static const char *const files[] = { "effective_affinity_list", "smp_affinity_list" };
+	const char *name = hook_of(description);
+	char path[PATH_MAX];
+
+	*v = (struct activity_vector){ .irq = (unsigned)irq };
+	for (size_t i = 0; i + 1 < sizeof(v->name) && name[i] && name[i] != '\n'; i++)
+		v->name[i] = name[i] < ' ' || name[i] > '~' ? '?' : name[i];
+	for (size_t i = 0; i < COUNT(files) && !*v->cpus; i++) {
+		snprintf(path, sizeof(path), "%s/proc/irq/%" PRIu64 "/%s", activity_root, irq, files[i]);
+		file_read(path, v->cpus, sizeof(v->cpus));
+		v->cpus[strcspn(v->cpus, "\n")] = 0;
+	}
+}
+
+unsigned activity_read_vectors(const struct activity *a, struct activity_vector *v, unsigned most)
+{
+	char path[PATH_MAX], *line = NULL, *rest;
+	unsigned n = 0;
+	size_t bytes = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/proc/interrupts", activity_root);
+	f = a->inside ? fopen(path, "re") : NULL;
+	while (f && n < most && getline(&line, &bytes, f) > 0) {
+		const uint64_t irq = strtoull(line, &rest, 10);
+
+		if (*rest == ':' && irq <= UINT32_MAX && is_vector(a, irq, rest))
+			set_vector(&v[n++], irq, rest + strspn(rest, ": 0123456789"));
+	}
+	if (f)
+		fclose(f);
+	free(line);
+	return n;
 }

@@ -26,10 +26,15 @@ struct raw {
 	struct trace_left_out *left_out;
 };
 
+void trace_leave_out(struct trace_left_out *left_out, const char *name, int error)
+{
+	if (!left_out->parts++)
+		snprintf(left_out->first, sizeof(left_out->first), "%.60s (%s)", name, strerror(error));
+}
+
 static void leave_out(struct raw *r, const char *name, int error)
 {
-	if (!r->left_out->parts++)
-		snprintf(r->left_out->first, sizeof(r->left_out->first), "%.60s (%s)", name, strerror(error));
+	trace_leave_out(r->left_out, name, error);
 }
 
 /* 0 or errno. */

@@ -11,6 +11,9 @@ struct trace_left_out {
 	char first[96]; /* name of the first, and the reason */
 };
 
+/* Counts a part that is left out, and keeps the name of the first. error: errno. */
+void trace_leave_out(struct trace_left_out *left_out, const char *name, int error);
+
 /* Makes the folder `raw` in the folder of a saved trace: the pages of each traced CPU, from `source` ("snapshot" or
  * "trace"), header_page, header_event, the formats of the enabled events and of ftrace/print, and saved_cmdlines. Below
  * `raw`, the paths are those of tracefs. A part that cannot be read or written is left out. Reading the pages of "trace"

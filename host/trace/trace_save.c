@@ -345,6 +345,16 @@ static void remove_part(int folder_fd, const char *part, int part_fd)
 	unlinkat(folder_fd, part, AT_REMOVEDIR);
 }
 
+/* As far as it is possible: the text is saved. */
+static void add_evidence(const struct trace *t, const struct plan *p, struct trace_saved *saved)
+{
+	const int error = t->describe ? t->describe(t->context, p->folder_fd, saved->spike_cpu) : 0;
+
+	if (error)
+		trace_leave_out(&saved->left_out, "breach.json", -error);
+	trace_save_raw(t, p->source, p->folder_fd, &saved->left_out);
+}
+
 int trace_save(struct trace *t, const char *folder, struct trace_saved *saved)
 {
 	struct plan p = { .trace = t, .record = &t->last };
@@ -364,7 +374,7 @@ int trace_save(struct trace *t, const char *folder, struct trace_saved *saved)
 		error = -errno;
 	/* The text is safe now: reading the pages may remove them from the buffer. */
 	if (!error)
-		trace_save_raw(t, p.source, p.folder_fd, &saved->left_out);
+		add_evidence(t, &p, saved);
 	if (error && p.folder_fd >= 0)
 		remove_part(folder_fd, part, p.folder_fd);
 	if (p.folder_fd >= 0)

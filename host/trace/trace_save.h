@@ -13,7 +13,7 @@ struct trace_saved {
 	int spike_cpu; /* CPU whose file has the marker; -1: no file has it */
 	bool swap_skipped; /* the expected snapshot with the marker is missing, so `trace` was saved instead */
 	uint64_t lost_events; /* overwritten events of all CPUs, older than the first lines; UINT64_MAX: not known */
-	struct trace_left_out left_out; /* of the raw pages and what explains them */
+	struct trace_left_out left_out; /* of the raw pages and breach.json */
 };
 
 /* Checks that trace_save() can write there. The folder must exist and not be a link. 0, or -errno after one line. */

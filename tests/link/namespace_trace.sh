@@ -53,6 +53,16 @@ breach_is_frozen() {
 	[ -s "$1" ] && set -- "$saved"/*/raw
 	[ -s "$1/cpu$last_cpu" ] || complain 'no raw pages of its CPU'
 	grep -aq RANT_BREACH "$1/cpu$last_cpu" || complain 'the raw pages have no marker'
+	python3 - "$1/../breach.json" <<-'END' || complain 'breach.json is not of this breach'
+		import json, sys
+		j = json.load(open(sys.argv[1]))
+		last = j['packets'][-1]
+		assert j['role'] == 'reflect' and j['seq'] == last['seq'] == 499 and j['host_cpu'] >= 0
+		assert j['blame'] == 'app_processing', j['blame']
+		assert [p['seq'] for p in j['packets'][:-1]] == list(range(499 - len(j['packets']) + 1, 499))
+		assert len(j['packets']) > 300 and last['T3_SW'] - last['T2_SW'] > 500000000
+		assert j['thread']['pid'] > 0 and j['trace_clock'] == 'mono_raw'
+	END
 	for part in header_page header_event saved_cmdlines events/sched/sched_switch/format events/ftrace/print/format; do
 		[ -s "$1/$part" ] || complain "raw/$part is not there"
 	done

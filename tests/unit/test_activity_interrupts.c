@@ -46,6 +46,27 @@ static void test_interrupts(void **state)
 	assert_counted("softirqs where eth0 interrupts", "NET_RX on CPU 3", 5, "");
 }
 
+static void test_names_of_vectors(void **state)
+{
+	struct activity_vector v[2];
+
+	(void)state;
+	open_at(1);
+	put_file("/proc/interrupts",
+		 "            CPU0       CPU1       CPU2       CPU3       \n"
+		 " 120:          0          4          0          0  IR-PCI-MSI-0000:00:1f.2   0-edge   ahci\n"
+		 " 130:          0          8          0         92  IR-PCI-MSIX-0000:03:00.0   1-edge   eth0-TxRx-0\n"
+		 " 131:          0          0         16          0  IR-PCI-MSIX-0000:03:00.0   2-edge   eth0\033-TxRx-1\n"
+		 " NMI:          9          0          9          9   Non-maskable interrupts\n");
+	put_file("/proc/irq/130/effective_affinity_list", "2-3\n");
+	assert_int_equal(activity_read_vectors(&a, v, 2), 2);
+	assert_int_equal(v[0].irq, 130);
+	assert_string_equal(v[0].name, "eth0-TxRx-0");
+	assert_string_equal(v[0].cpus, "2-3");
+	assert_string_equal(v[1].name, "eth0?-TxRx-1");
+	assert_int_equal(activity_read_vectors(&a, v, 1), 1);
+}
+
 /* ---- Machines that change ---------------------------------------------------------------------------------------- */
 
 static void test_unplugged_column(void **state)
@@ -296,6 +317,7 @@ static void test_vector_on_measuring_cpu(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(test_names_of_vectors),
 		TEST(test_interrupts),
 		TEST(test_unplugged_column),
 		TEST(test_measuring_cpu_unplugged),

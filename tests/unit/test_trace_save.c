@@ -119,6 +119,34 @@ static void test_parts_are_left_out(void **state)
 	assert_non_null(get_saved("cpu1.txt"));
 }
 
+static int described_errno, described_cpu;
+
+static int describe(void *context, int folder_fd, int spike_cpu)
+{
+	(void)context;
+	described_cpu = spike_cpu;
+	assert_int_equal(faccessat(folder_fd, "all.txt", F_OK, 0), 0);
+	return -described_errno;
+}
+
+static void test_description(void **state)
+{
+	(void)state;
+	open_well(false);
+	put_raw("trace_pipe_raw", 'r', 1);
+	t.describe = describe;
+	breach(true);
+	put_marker("trace", 0);
+	described_errno = ENOSPC;
+	assert_int_equal(save(), 1);
+	assert_int_equal(described_cpu, 1);
+	assert_string_equal(saved.left_out.first, "breach.json (No space left on device)");
+	described_errno = 0;
+	t.unsaved = true;
+	assert_int_equal(save(), 1);
+	assert_int_equal(saved.left_out.parts, 0);
+}
+
 /* Reading would take the pages from a program that shares the instance. */
 static void test_shared_pages_stay(void **state)
 {
@@ -581,6 +609,7 @@ int main(void)
 		PLAIN(test_raw_pages_are_bounded),
 		PLAIN(test_parts_are_left_out),
 		PLAIN(test_shared_pages_stay),
+		PLAIN(test_description),
 		PLAIN(test_rearm),
 		PLAIN(test_rearm_after_another_program),
 		PLAIN(test_rearm_after_a_refused_stop),

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* breach.json: evidence of one breach, for --explain. Called by the housekeeping thread: no histogram is read. */
+#include "report/export/breach_file.h"
+
+#include "host/counters/activity.h"
+#include "options.h"
+#include "report/export/json.h"
+#include "report/export/json_parts.h"
+#include "report/text/label.h"
+#include "report/text/report.h"
+#include "report/text/stage.h"
+#include "result/neighbours.h"
+#include "result/result.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_NAME "breach.json"
+#define TYPICAL_LEAST 20 /* packets for a median */
+
+static bool is_ordinary(const struct breach_facts *f, const struct sample *s)
+{
+	int64_t value_ns;
+
+	return s->seq != f->sample->seq && (!result_metric(f->report->result, s, &value_ns) ||
+					     value_ns <= f->report->options->threshold_ns);
+}
+
+/* Number of the oldest kept samples that were recorded before the breach. */
+static unsigned count_before(const struct breach_facts *f)
+{
+	const unsigned n = neighbours_count(f->neighbours);
+
+	for (unsigned i = 0; i < n; i++)
+		if (neighbours_at(f->neighbours, i)->seq == f->sample->seq)
+			return i;
+	return n;
+}
+
+/* ---- Stages ------------------------------------------------------------------------------------------------------ */
+
+/* The median of a stage over the ordinary packets. False: too few have it. */
+static bool find_typical(const struct breach_facts *f, const struct stage *stage, int64_t *median_ns)
+{
+	int64_t values[NEIGHBOURS], value_ns;
+	const unsigned before = count_before(f);
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < before; i++) {
+		const struct sample *s = neighbours_at(f->neighbours, i);
+
+		if (is_ordinary(f, s) && stages_value(stage, s, &value_ns))
+			values[n++] = value_ns;
+	}
+	if (n < TYPICAL_LEAST)
+		return false;
+	qsort(values, n, sizeof(values[0]), compare_ns);
+	*median_ns = values[n / 2];
+	return true;
+}
+
+/* Stages whose sum is the latency: those within it that are not divided further, and the response without its parts. */
+static bool is_candidate(const struct part *parts, int n, const struct part *p)
+{
+	bool split = false;
+
+	for (int i = 0; i < n; i++)
+		split |= parts[i].index == STAGE_REMOTE_APP;
+	return !p->stage.kernel && p->index != STAGES &&
+	       (p->stage.inside || (p->index == STAGE_RESPONSE && p->stage.peer && !split));
+}
+
+/* Known bounds only: stamps of one clock have none; user-space times of this host have that of the clocks' relation. */
+static bool find_bound(const struct breach_facts *f, const struct part *p, int64_t *bound_ns)
+{
+	*bound_ns = p->stage.bound == BOUND_LOCAL && f->converted ? f->hw_bound_ns : 0;
+	return p->stage.bound == BOUND_NONE || (p->stage.bound == BOUND_LOCAL && (!f->converted || f->has_relation));
+}
+
+static const char *name_of(char name[JSON_NAME_BYTES], const struct part *p)
+{
+	return json_name(name, JSON_NAME_BYTES, p->name, "");
+}
+
+/* The stage with the largest excess, if it is at least half of the excess of the latency. */
+static void put_stages(struct json *j, const struct breach_facts *f)
+{
+	struct part parts[PARTS_MAX];
+	const int n = stage_of_sample(f->report, f->sample, parts);
+	const struct part *worst = NULL;
+	int64_t worst_ns = 0, excess_ns = 0;
+	char name[JSON_NAME_BYTES];
+
+	json_array(j, "stages");
+	for (int i = 0; i < n; i++) {
+		int64_t typical_ns, bound_ns;
+
+		if (parts[i].index == STAGES)
+			continue;
+		json_row(j, NULL);
+		json_text(j, "id", name_of(name, &parts[i]));
+		json_integer(j, "value_ns", parts[i].value_ns);
+		if (find_bound(f, &parts[i], &bound_ns))
+			json_integer(j, "bound_ns", bound_ns);
+		if (find_typical(f, &parts[i].stage, &typical_ns)) {
+			const int64_t over_ns = parts[i].value_ns - typical_ns;
+
+			json_integer(j, "typical_ns", typical_ns);
+			if (is_candidate(parts, n, &parts[i])) {
+				excess_ns += over_ns;
+				if (over_ns > worst_ns) {
+					worst_ns = over_ns;
+					worst = &parts[i];
+				}
+			}
+		}
+		json_end(j);
+	}
+	json_end(j);
+	if (worst && worst_ns >= excess_ns - worst_ns)
+		json_text(j, "blame", name_of(name, worst));
+}
+
+/* ---- Packets ----------------------------------------------------------------------------------------------------- */
+
+/* Times of this host's CLOCK_REALTIME, which the loop converts to the clock of the NIC. */
+static bool is_converted(const struct breach_facts *f, const struct sample *s, int i)
+{
+	return f->converted && !time_is_remote(i) && (s->source[i] == SOURCE_USER || i == KERNEL_RECEIVE);
+}
+
+static void put_packet(struct json *j, const struct breach_facts *f, const struct sample *s)
+{
+	const enum role role = f->report->options->role;
+	const int64_t remote = f->report->result->remote;
+	char label[16];
+
+	json_row(j, NULL);
+	json_count(j, "seq", s->seq);
+	for (int i = 0; i < ALL_TIMES; i++) {
+		int64_t ns = s->time_ns[i];
+
+		if (!label_has_time(role, remote, s, i) || label_reported_twice(role, remote, i) ||
+		    (is_converted(f, s, i) && !f->to_realtime(f->context, &ns)))
+			continue;
+		json_integer(j, label_time_name(label, sizeof(label), f->report, i), ns);
+	}
+	json_end(j);
+}
+
+static void put_packets(struct json *j, const struct breach_facts *f)
+{
+	const unsigned before = count_before(f);
+	unsigned ordinary = 0;
+
+	for (unsigned i = 0; i < before; i++)
+		ordinary += is_ordinary(f, neighbours_at(f->neighbours, i));
+	json_array(j, "packets");
+	for (unsigned i = 0; i < before; i++) {
+		const struct sample *s = neighbours_at(f->neighbours, i);
+
+		if (is_ordinary(f, s) && ordinary-- <= NEIGHBOURS_SAVED)
+			put_packet(j, f, s);
+	}
+	put_packet(j, f, f->sample);
+	json_end(j);
+}
+
+/* ---- The file ---------------------------------------------------------------------------------------------------- */
+
+static void put_host(struct json *j, const struct breach_facts *f)
+{
+	json_text(j, "trace_clock", f->trace_clock);
+	if (f->host_cpu >= 0)
+		json_integer(j, "host_cpu", f->host_cpu);
+	json_array(j, "irqs");
+	for (unsigned i = 0; i < f->interrupts; i++) {
+		json_row(j, NULL);
+		json_count(j, "irq", f->interrupt[i].irq);
+		json_text(j, "name", f->interrupt[i].name);
+		if (*f->interrupt[i].cpus)
+			json_text(j, "cpus", f->interrupt[i].cpus);
+		json_end(j);
+	}
+	json_end(j);
+	json_row(j, "thread");
+	json_integer(j, "pid", f->thread);
+	json_text(j, "name", "rant-loop");
+	json_end(j);
+	json_text(j, "interface", f->interface);
+	json_row(j, "relations");
+	if (f->has_relation) {
+		json_integer(j, "hw_minus_realtime_ns", f->hw_minus_realtime_ns);
+		json_integer(j, "hw_bound_ns", f->hw_bound_ns);
+	}
+	json_end(j);
+}
+
+static int put(void *fd, const char *from, size_t bytes)
+{
+	while (bytes) {
+		ssize_t done = write(*(const int *)fd, from, bytes);
+
+		if (done < 0 && errno != EINTR)
+			return -errno;
+		from += done > 0 ? done : 0;
+		bytes -= done > 0 ? (size_t)done : 0;
+	}
+	return 0;
+}
+
+int breach_file_write(int folder_fd, const struct breach_facts *f)
+{
+	int fd = openat(folder_fd, FILE_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600), error;
+	struct json j;
+
+	if (fd < 0)
+		return -errno;
+	json_begin(&j, put, &fd, false);
+	json_object(&j, NULL);
+	json_integer(&j, "schema", 1);
+	json_text(&j, "role", role_name(f->report->options->role));
+	json_count(&j, "seq", f->sample->seq);
+	json_integer(&j, "latency_ns", f->sample->latency_ns);
+	json_integer(&j, "threshold_ns", f->report->options->threshold_ns);
+	put_host(&j, f);
+	put_stages(&j, f);
+	put_packets(&j, f);
+	json_end(&j);
+	error = json_finish(&j);
+	if (close(fd) && !error)
+		error = -errno;
+	if (error)
+		unlinkat(folder_fd, FILE_NAME, 0);
+	return error;
+}
