@@ -309,6 +309,7 @@ static void set_vector(struct activity_vector *v, uint64_t irq, const char *desc
 	char path[PATH_MAX];
 
 	*v = (struct activity_vector){ .irq = (unsigned)irq };
+	name += strspn(name, " ");
 	for (size_t i = 0; i + 1 < sizeof(v->name) && name[i] && name[i] != '\n'; i++)
 		v->name[i] = name[i] < ' ' || name[i] > '~' ? '?' : name[i];
 	for (size_t i = 0; i < COUNT(files) && !*v->cpus; i++) {

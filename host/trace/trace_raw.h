@@ -15,9 +15,9 @@ struct trace_left_out {
 void trace_leave_out(struct trace_left_out *left_out, const char *name, int error);
 
 /* Makes the folder `raw` in the folder of a saved trace: the pages of each traced CPU, from `source` ("snapshot" or
- * "trace"), header_page, header_event, the formats of the enabled events and of ftrace/print, and saved_cmdlines. Below
- * `raw`, the paths are those of tracefs. A part that cannot be read or written is left out. Reading the pages of "trace"
- * removes them from the buffer, so they are left out while another program measures with this instance. */
+ * "trace"), header_page, header_event, the formats of the enabled events and of ftrace/print, and saved_cmdlines. The
+ * paths below `raw` are those of tracefs. A part that cannot be read or written is left out. Reading the pages of
+ * "trace" removes them from the buffer, so they are left out while another program measures with this instance. */
 void trace_save_raw(const struct trace *t, const char *source, int folder_fd, struct trace_left_out *left_out);
 
 #endif

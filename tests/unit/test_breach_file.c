@@ -13,7 +13,8 @@ static struct sample slots[NEIGHBOURS], breached;
 static _Atomic int held;
 static struct neighbours kept;
 static char folder[64], path[128];
-static struct activity_vector vectors[] = { { .irq = 45, .name = "eth1-rx-1", .cpus = "2" }, { .irq = 46, .name = "a\"b" } };
+static struct activity_vector vectors[] = { { .irq = 45, .name = "eth1-rx-1", .cpus = "2" },
+					    { .irq = 46, .name = "a\"b" } };
 static bool is_related = true;
 
 #define OFFSET_NS 37000000000
@@ -105,7 +106,7 @@ static void a_breach_of_a_reflector(void **state)
 	assert_int_equal(count_of(file, "{\"seq\":"), 31);
 }
 
-/* Of 19 packets there is no usual time, so nothing is to blame. */
+/* 19 packets give no median, so nothing is to blame. */
 static void few_packets(void **state)
 {
 	(void)state;
