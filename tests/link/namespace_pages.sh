@@ -107,6 +107,9 @@ spikes.md|Round-trip latency|pages: a spike at both ends
 spikes.md|Spikes come every|else: test_rhythm
 spikes.md|mkdir /sys|pages: the trace
 spikes.md|rant -i eth1|pages: the trace
+spikes.md|irq/irq_handler_entry|else: test_trace_events
+spikes.md|napi/napi_poll|else: test_trace_events
+spikes.md|cd /var/tmp/rant-emit|else: trace-cmd and KernelShark
 spikes.md|Trace (tracing|else: namespace_trace.sh
 '
 
