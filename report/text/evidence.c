@@ -61,7 +61,7 @@ static void write_saved(FILE *out, const struct trace_saved *s)
 	if (s->lost_events && s->lost_events != UINT64_MAX)
 		fprintf(out, "  Overwritten before the first line: %" PRIu64 " events\n", s->lost_events);
 	if (s->left_out.parts)
-		fprintf(out, "  Not saved :  %s%s\n", s->left_out.first,
+		fprintf(out, "  Not saved : %s%s\n", s->left_out.first,
 			s->left_out.parts > 1 ? " and other parts" : "");
 }
 

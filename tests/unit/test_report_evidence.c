@@ -127,6 +127,10 @@ static void a_saved_trace(void **state)
 	saved.swap_skipped = false;
 	saved.lost_events = 0;
 	show_report();
+	saved.left_out = (struct trace_left_out){ .parts = 1, .first = "breach.json (No space left on device)" };
+	show_report();
+	saved.left_out.parts = 2;
+	show_report();
 }
 
 /* Switched on again: there is a file, and nothing stands still any more. */

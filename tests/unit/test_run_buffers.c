@@ -85,6 +85,31 @@ static void all_histograms_take_eight_megabytes(void **state)
 #define RING (LOG_RING_BYTES / 64)
 #define RING_FULL (LOG_RING_BYTES / 152)
 
+/* Only --save-trace has the memory for the packets before a breach. */
+static void neighbours(void **state)
+{
+	static struct exchange x;
+	static struct run_buffers s;
+	struct options o = { .role = ROLE_EMIT, .overflow_ns = 1000, .bucket_ns = 1000, .window = 1 };
+
+	(void)state;
+	memset(&x, 0, sizeof(x));
+	memset(&s, 0, sizeof(s));
+	assert_int_equal(open_neighbours(&s, &o, &x), 0);
+	assert_null(x.neighbours);
+	o.save_trace_path = "d";
+	assert_int_equal(open_neighbours(&s, &o, &x), 0);
+	assert_ptr_equal(x.neighbours, &s.neighbours);
+	assert_int_equal(fake.mapped, NEIGHBOURS * sizeof(struct sample));
+	fake.map_error = -ENOMEM;
+	util_capture_begin(&capture);
+	const int error = open_neighbours(&s, &o, &x);
+
+	util_capture_end(&capture, said, sizeof(said));
+	assert_int_equal(error, -ENOMEM);
+	golden_line(said);
+}
+
 static void sizes(void **state)
 {
 	static const struct {
@@ -247,7 +272,7 @@ static void buckets_that_the_finest_does_not_divide(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		STORE_TEST(all_histograms_take_eight_megabytes), STORE_TEST(sizes),
+		STORE_TEST(all_histograms_take_eight_megabytes), STORE_TEST(sizes), STORE_TEST(neighbours),
 		STORE_TEST(only_the_last_of_a_snapshot),
 		STORE_TEST(without_a_log_there_is_no_ring),
 		STORE_TEST(a_quarter_of_the_free_memory),
