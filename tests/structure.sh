@@ -20,6 +20,7 @@ layers=(
 	'measure/*.[ch]'
 	'doctor/*.[ch] report/*/*.[ch]'
 	'analyse/*.[ch]'
+	'explain/*.[ch]'
 	'rant.c'
 )
 

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The owner of each nanosecond of a CPU.
+ *
+ * Entry and exit events push and pop contexts. The letter of the context in each line of the trace (h, H, s) closes a
+ * context whose exit is missing; it never opens one, since the end of such a context would be a guess.
+ */
+#include "explain/owner.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORKS 256 /* kworkers whose function is kept while they do not run */
+
+enum level { LEVEL_THREAD, LEVEL_SOFTIRQ, LEVEL_IRQ, LEVELS };
+
+/* The contexts of one CPU while the events are read. */
+struct state {
+	bool known; /* an event of this CPU was read */
+	bool open[LEVELS];
+	struct owner owner[LEVELS];
+	int64_t last_ns; /* last event */
+};
+
+struct finder {
+	struct owners *owners;
+	int32_t own_pid;
+	struct state cpu[TRACE_TEXT_CPUS_MAX];
+	struct {
+		int32_t pid;
+		uint32_t function;
+	} work[WORKS];
+};
+
+/* ---- Spans ------------------------------------------------------------------------------------------------------- */
+
+bool owner_is_same(const struct owner *a, const struct owner *b, bool details)
+{
+	return a->class == b->class && a->name == b->name && a->number == b->number &&
+	       (!details || a->detail == b->detail);
+}
+
+static int add_span(struct timeline *t, int64_t from_ns, const struct owner *owner)
+{
+	if (t->count && t->span[t->count - 1].from_ns == from_ns) {
+		t->span[t->count - 1].owner = *owner; /* the previous owner had no time */
+		return 0;
+	}
+	if (t->count && owner_is_same(&t->span[t->count - 1].owner, owner, true))
+		return 0;
+	if (t->count == t->space) {
+		const size_t space = t->space ? 2 * t->space : 256;
+		struct span *more = realloc(t->span, space * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		t->span = more;
+		t->space = space;
+	}
+	t->span[t->count++] = (struct span){ from_ns, *owner };
+	return 0;
+}
+
+/* ---- Contexts ---------------------------------------------------------------------------------------------------- */
+
+static uint32_t *work_of(struct finder *f, int32_t pid)
+{
+	const size_t slot = (size_t)(uint32_t)pid % WORKS;
+
+	if (f->work[slot].pid != pid) {
+		f->work[slot].pid = pid;
+		f->work[slot].function = 0;
+	}
+	return &f->work[slot].function;
+}
+
+static void set_thread(struct finder *f, struct state *s, int32_t pid, uint32_t name, int16_t prio)
+{
+	struct owner *o = &s->owner[LEVEL_THREAD];
+
+	*o = (struct owner){ .name = name, .number = pid, .prio = prio };
+	o->class = pid == 0 ? OWNER_IDLE : pid == f->own_pid ? OWNER_RANT : OWNER_THREAD;
+	if (pid == 0)
+		*o = (struct owner){ .class = OWNER_IDLE, .number = -1 };
+	else
+		o->detail = *work_of(f, pid);
+	s->open[LEVEL_THREAD] = true;
+}
+
+static struct owner *top(struct state *s)
+{
+	for (int level = LEVEL_IRQ; level > LEVEL_THREAD; level--)
+		if (s->open[level])
+			return &s->owner[level];
+	return &s->owner[LEVEL_THREAD];
+}
+
+static void enter(struct state *s, enum level level, enum owner_class class, const struct event *e)
+{
+	s->owner[level] = (struct owner){ .class = (uint8_t)class, .name = e->name, .number = e->number };
+	s->open[level] = true;
+}
+
+/* Closes contexts that have ended without an exit event, and takes the task from the line. */
+static void correct(struct finder *f, struct state *s, const struct event *e)
+{
+	const struct owner *thread = &s->owner[LEVEL_THREAD];
+	const int32_t pid = thread->class == OWNER_IDLE ? 0 : thread->number;
+
+	if (e->context) {
+		if (!strchr("hHzZ", e->context))
+			s->open[LEVEL_IRQ] = false;
+		if (!strchr("sHzZ", e->context))
+			s->open[LEVEL_SOFTIRQ] = false;
+	}
+	if (!s->known || pid != e->pid)
+		set_thread(f, s, e->pid, e->task, 0);
+	s->known = true;
+}
+
+static void apply(struct finder *f, struct state *s, const struct event *e)
+{
+	switch (e->kind) {
+	case EVENT_IRQ_ENTRY:
+		return enter(s, LEVEL_IRQ, OWNER_IRQ, e);
+	case EVENT_VECTOR_ENTRY:
+		return enter(s, LEVEL_IRQ, OWNER_VECTOR, e);
+	case EVENT_IRQ_EXIT:
+	case EVENT_VECTOR_EXIT:
+		s->open[LEVEL_IRQ] = false;
+		return;
+	case EVENT_SOFTIRQ_ENTRY:
+		return enter(s, LEVEL_SOFTIRQ, OWNER_SOFTIRQ, e);
+	case EVENT_SOFTIRQ_EXIT:
+		s->open[LEVEL_SOFTIRQ] = false;
+		return;
+	case EVENT_HRTIMER_ENTRY:
+	case EVENT_TIMER_ENTRY:
+		if (s->open[LEVEL_IRQ] || s->open[LEVEL_SOFTIRQ])
+			top(s)->detail = e->name;
+		return;
+	case EVENT_HRTIMER_EXIT:
+	case EVENT_TIMER_EXIT:
+		if (s->open[LEVEL_IRQ] || s->open[LEVEL_SOFTIRQ])
+			top(s)->detail = 0;
+		return;
+	case EVENT_WORK_START:
+		s->owner[LEVEL_THREAD].detail = *work_of(f, e->pid) = e->name;
+		return;
+	case EVENT_WORK_END:
+		s->owner[LEVEL_THREAD].detail = *work_of(f, e->pid) = 0;
+		return;
+	case EVENT_SWITCH:
+		s->open[LEVEL_IRQ] = s->open[LEVEL_SOFTIRQ] = false;
+		return set_thread(f, s, e->number, e->name, e->prio);
+	case EVENT_IDLE:
+		if (s->owner[LEVEL_THREAD].class == OWNER_IDLE)
+			s->owner[LEVEL_THREAD].number = e->number;
+		return;
+	default:
+		return;
+	}
+}
+
+/* An NMI is known when its handler has ended. It had the CPU since then, but not before the previous event. */
+static int add_nmi(struct timeline *t, const struct state *s, const struct event *e)
+{
+	const int64_t began_ns = e->ns - e->number > s->last_ns ? e->ns - e->number : s->last_ns;
+
+	return began_ns < e->ns ? add_span(t, began_ns, &(struct owner){ .class = OWNER_NMI, .name = e->name }) : 0;
+}
+
+static int add_event(struct finder *f, const struct event *e)
+{
+	struct state *s = &f->cpu[e->cpu];
+	struct timeline *t = &f->owners->cpu[e->cpu];
+	int error = 0;
+
+	if (e->kind == EVENT_LOST) {
+		if (s->known)
+			error = add_span(t, s->last_ns, &(struct owner){ .class = OWNER_LOST });
+		*s = (struct state){ .last_ns = e->ns };
+		return error;
+	}
+	if (e->kind == EVENT_NMI && s->known)
+		error = add_nmi(t, s, e);
+	correct(f, s, e);
+	apply(f, s, e);
+	s->last_ns = e->ns;
+	return error ? error : add_span(t, e->ns, top(s));
+}
+
+/* If the buffer holds all events since tracing began, a CPU without an event at its beginning was in the state of its
+ * first line. */
+static void extend_to_begin(struct owners *o, const struct trace_text *t)
+{
+	const int64_t begin_ns = t->event[0].ns;
+	bool seen[TRACE_TEXT_CPUS_MAX] = { false };
+
+	if (!t->lost_known || t->lost_before || t->dropped)
+		return;
+	for (size_t i = 0; i < t->count; i++) {
+		const struct event *e = &t->event[i];
+		struct timeline *line = &o->cpu[e->cpu];
+
+		if (seen[e->cpu])
+			continue;
+		seen[e->cpu] = true;
+		/* The first event may have begun another context: only a plain thread is sure. */
+		if (line->count && e->context == '.' && e->kind != EVENT_SWITCH && e->kind != EVENT_LOST &&
+		    line->span[0].from_ns == e->ns &&
+		    (line->span[0].owner.class == OWNER_THREAD || line->span[0].owner.class == OWNER_RANT))
+			line->span[0].from_ns = begin_ns;
+	}
+}
+
+int owners_find(struct owners *o, const struct trace_text *t, int32_t own_pid)
+{
+	struct finder *f = calloc(1, sizeof(*f));
+	int error = f ? 0 : -ENOMEM;
+
+	*o = (struct owners){ 0 };
+	if (!f || !t->count) {
+		free(f);
+		return error;
+	}
+	f->owners = o;
+	f->own_pid = own_pid;
+	for (size_t i = 0; i < t->count && !error; i++)
+		error = add_event(f, &t->event[i]);
+	/* Tracing stopped on all CPUs at the same time, after the last event. */
+	for (size_t cpu = 0; cpu < TRACE_TEXT_CPUS_MAX; cpu++)
+		o->cpu[cpu].end_ns = t->event[t->count - 1].ns;
+	if (!error)
+		extend_to_begin(o, t);
+	free(f);
+	return error;
+}
+
+void owners_free(struct owners *o)
+{
+	for (size_t cpu = 0; cpu < TRACE_TEXT_CPUS_MAX; cpu++)
+		free(o->cpu[cpu].span);
+	*o = (struct owners){ 0 };
+}
+
+/* ---- Sums -------------------------------------------------------------------------------------------------------- */
+
+void owner_add(struct owner_parts *p, const struct owner *owner, int64_t ns)
+{
+	int i = 0;
+
+	if (!ns)
+		return;
+	while (i < p->count && !owner_is_same(&p->part[i].owner, owner, true))
+		i++;
+	if (i == OWNER_PARTS_MAX - 1 && i == p->count) {
+		p->part[p->count++] = (struct owner_part){ { .class = OWNER_OTHERS }, ns };
+		return;
+	}
+	if (i == OWNER_PARTS_MAX)
+		i--; /* the element of OWNER_OTHERS */
+	if (i == p->count)
+		p->part[p->count++] = (struct owner_part){ *owner, 0 };
+	p->part[i].ns += ns;
+}
+
+/* Index of the last span that begins at or before `ns`; -1: none. */
+static ptrdiff_t span_at(const struct timeline *t, int64_t ns)
+{
+	size_t low = 0, high = t->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (t->span[middle].from_ns <= ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (ptrdiff_t)low - 1;
+}
+
+void owner_add_interval(struct owner_parts *p, const struct owners *o, int cpu, int64_t from_ns, int64_t to_ns)
+{
+	static const struct owner absent = { .class = OWNER_ABSENT };
+	static const struct timeline nothing;
+	const struct timeline *t = cpu >= 0 && cpu < TRACE_TEXT_CPUS_MAX ? &o->cpu[cpu] : &nothing;
+	const int64_t last_ns = !t->count ? from_ns : t->end_ns < to_ns ? t->end_ns : to_ns;
+	ptrdiff_t i = span_at(t, from_ns);
+
+	for (int64_t at_ns = from_ns; at_ns < to_ns;) {
+		const int64_t next_ns = i + 1 < (ptrdiff_t)t->count ? t->span[i + 1].from_ns : INT64_MAX;
+		const bool known = i >= 0 && at_ns < last_ns;
+		int64_t until_ns = known || i < 0 ? next_ns : to_ns;
+
+		if (known && until_ns > last_ns)
+			until_ns = last_ns;
+		if (until_ns > to_ns)
+			until_ns = to_ns;
+		owner_add(p, known ? &t->span[i].owner : &absent, until_ns - at_ns);
+		at_ns = until_ns;
+		while (i + 1 < (ptrdiff_t)t->count && t->span[i + 1].from_ns <= at_ns)
+			i++;
+	}
+}

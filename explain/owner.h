@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The owner of each nanosecond of a CPU, from the events of a trace: a stack of contexts, NMI above interrupt above softirq
+ * above thread or idle. The parts of an interval sum to the interval by construction.
+ */
+#ifndef EXPLAIN_OWNER_H
+#define EXPLAIN_OWNER_H
+
+#include "explain/trace_text.h"
+
+enum owner_class {
+	OWNER_ABSENT, /* not in the trace: the buffer begins later, or does not have this CPU */
+	OWNER_LOST, /* not in the trace: events were lost */
+	OWNER_NMI, OWNER_IRQ, OWNER_VECTOR, OWNER_SOFTIRQ,
+	OWNER_THREAD, /* another thread */
+	OWNER_IDLE, /* idle; number: the idle state, or -1 when it is left or not known */
+	OWNER_RANT, /* the measuring thread */
+	/* Assigned from milestones, see explain/cause.c. */
+	OWNER_HELD, /* the interrupt did not arrive: moderation of the NIC, or interrupts are off in this thread */
+	OWNER_WAKE, /* the interrupt did not arrive, and the CPU was idle: moderation, or exit from the idle state */
+	OWNER_DEFERRED, /* the softirq was left to ksoftirqd, and this thread ran */
+	OWNER_PACKETS, /* number of other packets in the same softirq before the packet */
+	OWNER_UNSEEN, /* no event for a long time while the measuring thread was on the CPU */
+	OWNER_WIRE, /* after the driver: the NIC or its bus */
+	OWNER_OTHERS, /* owners that did not fit into a list */
+	OWNER_CLASSES
+};
+
+struct owner {
+	uint32_t name; /* of trace_text_name() */
+	uint32_t detail; /* function of a timer or work item; 0: none */
+	int32_t number; /* interrupt, vector, softirq, pid, idle state */
+	int16_t prio; /* of a thread; 0: not known */
+	uint8_t class; /* enum owner_class */
+};
+
+/* An owner from this time until the next element. */
+struct span {
+	int64_t from_ns;
+	struct owner owner;
+};
+
+/* One CPU. Before the first span and after end_ns it is OWNER_ABSENT. */
+struct timeline {
+	struct span *span;
+	size_t count, space;
+	int64_t end_ns;
+};
+
+struct owners {
+	struct timeline cpu[TRACE_TEXT_CPUS_MAX];
+};
+
+/* Makes the timelines of all CPUs. own_pid: the measuring thread. 0, or -ENOMEM. Call owners_free() in any case. */
+int owners_find(struct owners *o, const struct trace_text *t, int32_t own_pid);
+
+void owners_free(struct owners *o);
+
+/* Time of an owner within an interval. */
+struct owner_part {
+	struct owner owner;
+	int64_t ns;
+};
+
+#define OWNER_PARTS_MAX 64
+
+struct owner_parts {
+	struct owner_part part[OWNER_PARTS_MAX]; /* each owner once */
+	int count;
+};
+
+/* True if both are the same owner; without `details` also with different functions. */
+bool owner_is_same(const struct owner *a, const struct owner *b, bool details);
+
+/* Adds time of an owner. The last element is of OWNER_OTHERS when all others are taken. */
+void owner_add(struct owner_parts *p, const struct owner *owner, int64_t ns);
+
+/* Adds the owners of [from_ns, to_ns) on a CPU. The sum of all parts grows by exactly to_ns - from_ns. */
+void owner_add_interval(struct owner_parts *p, const struct owners *o, int cpu, int64_t from_ns, int64_t to_ns);
+
+#endif
