@@ -91,6 +91,7 @@ struct options {
 	const char *server_name; /* name in --address, also after resolve_server(); NULL: an address was given */
 	union address own; /* address of --bind; AF_UNSPEC and zeros without it */
 	const char *log_path, *save_trace_path;
+	const char *explain_path; /* folder of --explain; NULL: not given */
 	const char *key_path; /* NULL: unauthenticated packets */
 	const char *json_path, *jsonl_path, *hgrm_path, *hlog_path, *prometheus_path; /* NULL: no such output */
 	const char *user; /* NULL: no change of user */

@@ -5,6 +5,7 @@
 #include "analyse/results.h"
 #include "analyse/tree.h"
 #include "doctor/check.h"
+#include "explain/text.h"
 #include "host/clock/clock.h"
 #include "host/clock/clock_peer.h"
 #include "host/clock/clock_set.h"
@@ -744,6 +745,8 @@ int main(int argc, char **argv)
 		return version_print(hmac_library(), seccomp_library(), tree_library()) ? STATUS_FAILED : STATUS_DONE;
 	if (run.options.report || run.options.compare)
 		return results_main(&run.options);
+	if (run.options.explain_path)
+		return explain_main(run.options.explain_path, run.options.quiet);
 	if (affinity_read(&run.affinity, &run.options) || choose_path(&run))
 		return STATUS_FAILED;
 	if (run.options.check)

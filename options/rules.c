@@ -11,7 +11,7 @@
 
 static bool reads_files(const struct parse *p)
 {
-	return p->o->report || p->o->compare;
+	return p->o->report || p->o->compare || p->o->explain_path;
 }
 
 static bool no_interface(const struct parse *p)
@@ -308,6 +308,8 @@ static const struct rule {
 	const char *why;
 } rules[] = {
 	{ NULL, "report", "compare", "with", "give one of the two" },
+	{ NULL, "explain", "report", "with", "give one of the two" },
+	{ NULL, "explain", "compare", "with", "give one of the two" },
 	{ NULL, "tolerance", "compare", "without", "only --compare has a tolerance" },
 	{ NULL, "anyway", "compare", "without", "only --compare checks that settings are the same" },
 	{ no_interface, "interface", NULL, NULL,
@@ -461,7 +463,7 @@ static void say_rule(const struct parse *p, const struct rule *r, const char *pr
 		warnx("--%s %s", r->first, r->why);
 }
 
-/* --report and --compare refuse options of a run: the user could take them for settings of the saved runs. */
+/* --report, --compare and --explain refuse options of a run: the user could take them for settings of the saved runs. */
 static int check_reading(const struct parse *p)
 {
 	static const char *const of_both[] = { "report", "compare", "json", "quiet", "verbose", "details",
@@ -469,12 +471,15 @@ static int check_reading(const struct parse *p)
 	static const char *const of_report[] = { "histogram", "overflow", "bucket-size", "jsonl", "hgrm", "hlog",
 						 "prometheus" };
 	static const char *const of_compare[] = { "strict", "anyway" };
-	const char *mode = p->o->report ? "report" : "compare";
+	const bool explain = p->o->explain_path;
+	const char *mode = p->o->report ? "report" : explain ? "explain" : "compare";
 
 	for (const struct option_row *row = option_table; row < option_table + option_rows; row++) {
 		bool fits = !p->given[row - option_table];
 
-		for (size_t i = 0; i < sizeof(of_both) / sizeof(of_both[0]); i++)
+		if (explain)
+			fits |= !strcmp(row->name, "explain") || !strcmp(row->name, "quiet");
+		for (size_t i = 0; i < sizeof(of_both) / sizeof(of_both[0]) && !explain; i++)
 			fits |= !strcmp(row->name, of_both[i]);
 		for (size_t i = 0; i < sizeof(of_report) / sizeof(of_report[0]) && p->o->report; i++)
 			fits |= !strcmp(row->name, of_report[i]);
@@ -486,7 +491,7 @@ static int check_reading(const struct parse *p)
 		      as_given(p, row->name).text, mode);
 		return -EINVAL;
 	}
-	if (p->o->compare ? p->o->files == 2 : p->o->files > 0)
+	if (explain || (p->o->compare ? p->o->files == 2 : p->o->files > 0))
 		return 0;
 	warnx("--%s needs %s", mode, p->o->compare ?
 	      "two files that --json has written: first the earlier run, then the later one" :

@@ -298,6 +298,8 @@ const struct option_row option_table[] = {
 	  .help = "with --compare: accept a difference up to this size" },
 	{ NULL, 0, "anyway", NULL, FLAG(anyway),
 	  .help = "with --compare: accept runs with different settings" },
+	{ NULL, 0, "explain", "DIR", TEXT(KIND_FOLDER, explain_path),
+	  .help = "name the cause of the breach in a folder of --save-trace" },
 };
 
 #define ROWS (sizeof(option_table) / sizeof(option_table[0]))

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The evidence of a breach: a folder that --save-trace wrote, with the trace (all.txt), the marker of the breach in it,
+ * and breach.json, which may be absent. Times of the packet are placed on the trace clock.
+ *
+ * The folder is not trusted: files are opened without following links, sizes are bounded, numbers are checked.
+ */
+#ifndef EXPLAIN_EVIDENCE_H
+#define EXPLAIN_EVIDENCE_H
+
+#include "explain/trace_text.h"
+
+#define EVIDENCE_PACKETS_MAX 1000
+#define EVIDENCE_IRQS_MAX 256
+
+enum stamp_kind { STAMP_SW, STAMP_KERNEL, STAMP_HW, STAMP_KINDS };
+
+/* The times of one packet at this host, by T1 to T4; the NIC's are of its own clock, all others of CLOCK_REALTIME. */
+struct stamps {
+	uint32_t seq;
+	bool known[5][STAMP_KINDS];
+	int64_t ns[5][STAMP_KINDS];
+};
+
+struct evidence {
+	struct trace_text text;
+
+	/* From the marker. */
+	enum role role;
+	int64_t latency_ns, threshold_ns;
+	struct stamps breach;
+	int64_t realtime_ns; /* CLOCK_REALTIME at the marker, and the same instant by the trace clock: */
+	int64_t placed_ns;
+	int64_t placed_bound_ns; /* of this relation, with the resolution of the text */
+	bool rate_known;
+	double rate; /* of the trace clock minus that of CLOCK_REALTIME, relative */
+
+	/* From breach.json. */
+	bool details; /* it was read */
+	int cpu; /* of the measuring thread; -1: not known */
+	int irqs;
+	int32_t irq[EVIDENCE_IRQS_MAX]; /* interrupts of the NIC */
+	char interface[IFNAMSIZ]; /* empty: not known */
+	char blame[32]; /* id of the late stage; empty: not known */
+	bool hw_known;
+	int64_t hw_minus_realtime_ns, hw_bound_ns;
+	struct stamps *packet; /* ordinary packets before the breach */
+	size_t packets;
+};
+
+/* Reads the folder. 0, or -errno after one line on stderr. breach.json that cannot be read is one line, and its values
+ * are not known. Call evidence_close() in any case. */
+int evidence_open(struct evidence *e, const char *folder);
+
+void evidence_close(struct evidence *e);
+
+/* Time n (1 to 4) of a packet by the trace clock, with its bound. False: not known, or it cannot be placed. */
+bool evidence_place(const struct evidence *e, const struct stamps *s, int n, enum stamp_kind kind, int64_t *ns,
+		    int64_t *bound_ns);
+
+#endif
