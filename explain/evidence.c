@@ -74,7 +74,7 @@ static int read_marker(struct evidence *e, const char *folder)
 	int64_t seq = 0;
 
 	if (!*text) {
-		warnx("--explain %s: all.txt has no marker RANT_BREACH, so the packet cannot be found in it: the marker was "
+		warnx("--explain %s: all.txt has no marker RANT_BREACH, so the packet cannot be found in it: it was "
 		      "refused, or this is not a trace that --save-trace has written", folder);
 		return -EINVAL;
 	}

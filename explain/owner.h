@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The owner of each nanosecond of a CPU, from the events of a trace: a stack of contexts, NMI above interrupt above softirq
- * above thread or idle. The parts of an interval sum to the interval by construction.
+ * The owner of each nanosecond of a CPU, from the events of a trace: a stack of contexts, NMI above interrupt above
+ * softirq above thread or idle. The parts of an interval sum to the interval by construction.
  */
 #ifndef EXPLAIN_OWNER_H
 #define EXPLAIN_OWNER_H

@@ -24,15 +24,21 @@ static const struct class_row classes[OWNER_CLASSES] = {
 	[OWNER_NMI] = { "switch the NMI watchdog and perf off (rant --check: NMI watchdog)" },
 	[OWNER_IRQ] = { "move this interrupt to another CPU: /proc/irq/N/smp_affinity (rant --check: interrupts)" },
 	[OWNER_VECTOR] = { "keep timers and other CPUs' calls off this CPU: nohz_full=, isolcpus= (rant --check)" },
-	[OWNER_SOFTIRQ] = { "keep its interrupts and timers off this CPU: IRQ affinity, nohz_full=, rcu_nocbs= (rant --check)" },
-	[OWNER_THREAD] = { "keep this thread off the CPU: isolcpus=, taskset, or --fifo above its priority (rant --check)" },
-	[OWNER_IDLE] = { "forbid deep idle states: leave --no-cpu-dma-latency out, or --spin (rant --check: idle states)" },
+	[OWNER_SOFTIRQ] = { "keep its interrupts and timers off this CPU: IRQ affinity, nohz_full=, rcu_nocbs= "
+			    "(rant --check)" },
+	[OWNER_THREAD] = { "keep this thread off the CPU: isolcpus=, taskset, or --fifo above its priority "
+			   "(rant --check)" },
+	[OWNER_IDLE] = { "forbid deep idle states: leave --no-cpu-dma-latency out, or --spin "
+			 "(rant --check: idle states)" },
 	[OWNER_HELD] = { "rx-usecs 0 (ethtool -C), and find code with interrupts off: tracer irqsoff" },
 	[OWNER_WAKE] = { "rx-usecs 0 (ethtool -C), and forbid deep idle states (rant --check)" },
-	[OWNER_DEFERRED] = { "keep this thread off the CPU of the NIC's interrupts, or raise the priority of ksoftirqd" },
+	[OWNER_DEFERRED] = { "keep this thread off the CPU of the NIC's interrupts, or raise the priority of "
+			     "ksoftirqd" },
 	[OWNER_PACKETS] = { "give this flow its own receive queue: ethtool -N (rant --check: flow steering)" },
-	[OWNER_UNSEEN] = { "firmware (SMI) or hypervisor: run rtla hwnoise or cyclictest on this CPU; see steal time in /proc/stat" },
-	[OWNER_WIRE] = { "other frames in the transmit queue, pause frames or power saving of the NIC: ethtool -S, --show-eee" },
+	[OWNER_UNSEEN] = { "firmware (SMI) or hypervisor: run rtla hwnoise on this CPU; see steal time in "
+			   "/proc/stat" },
+	[OWNER_WIRE] = { "other frames in the transmit queue, pause frames or power saving of the NIC: ethtool -S, "
+			 "--show-eee" },
 };
 
 static void add_priority(char *text, size_t bytes, int prio)
@@ -244,25 +250,27 @@ static void write_cause(FILE *out, const struct cause *c, const struct evidence 
 	if (c->rank[0].owner.class == OWNER_UNSEEN && c->not_enabled)
 		fprintf(out, "  Cure : not known: events %s are not in the trace: enable them\n", c->not_enabled);
 	else if (c->rank[0].owner.class == OWNER_UNSEEN && c->stage->kind != STAGE_IS_RECEIVE)
-		fprintf(out, "  Cure : it may be rant's own code or a page fault, else %s\n", classes[OWNER_UNSEEN].cure);
+		fprintf(out, "  Cure : it may be rant's own code or a page fault, else %s\n",
+			classes[OWNER_UNSEEN].cure);
 	else if (classes[c->rank[0].owner.class].cure)
 		fprintf(out, "  Cure : %s\n", classes[c->rank[0].owner.class].cure);
 }
 
-/* One line on what the trace does not have. */
+/* One line about the gaps of the trace. */
 static void write_limits(FILE *out, const struct cause *c, const struct evidence *e)
 {
 	const struct trace_text *t = &e->text;
 	const int64_t held_ns = t->count ? t->breach.ns - t->event[0].ns : 0;
+	const double wanted = held_ns > 0 ? 1 + (double)(t->breach.ns - c->from_ns) / (double)held_ns : 0;
 
-	if (c->missing_ns > c->bound_ns && t->buffer_kib && held_ns > 0)
+	if (c->missing_ns > c->bound_ns && t->buffer_kib && wanted > 0)
 		fprintf(out, "  The trace begins %.1f us after the stage: buffer_size_kb of %.0f would hold it\n",
-			us(c->missing_ns), (double)t->buffer_kib * (1 + (double)(t->breach.ns - c->from_ns) / (double)held_ns));
+			us(c->missing_ns), (double)t->buffer_kib * wanted);
 	else if (c->missing_ns > c->bound_ns)
 		fprintf(out, "  The trace begins %.1f us after the stage: enlarge buffer_size_kb\n", us(c->missing_ns));
 	else if (c->absent_ns)
-		fprintf(out, "  Not in the trace: %.1f us of this stage (lost events, or a CPU outside of tracing_cpumask)\n",
-			us(c->absent_ns));
+		fprintf(out, "  Not in the trace: %.1f us of this stage (lost events, or a CPU outside of "
+			"tracing_cpumask)\n", us(c->absent_ns));
 	else if (c->chosen)
 		fprintf(out, "  The late stage is not known (%s): this is the longest stage of this host\n",
 			e->details ? "no blame" : "no breach.json");

@@ -2,8 +2,8 @@
 /*
  * Reads the kernel's text of a trace (all.txt of a folder that --save-trace wrote) into an array of events.
  *
- * The text has microseconds: the kernel rounds each time (ns2usecs()), so a difference of two times is off by up to 1 us.
- * The file is not trusted: memory is bounded, and a line that cannot be read is counted and skipped.
+ * The text has microseconds: the kernel rounds each time (ns2usecs()), so a difference of two times is off by up to
+ * 1 us. The file is not trusted: memory is bounded, and a line that cannot be read is counted and skipped.
  */
 #ifndef EXPLAIN_TRACE_TEXT_H
 #define EXPLAIN_TRACE_TEXT_H

@@ -463,7 +463,7 @@ static void say_rule(const struct parse *p, const struct rule *r, const char *pr
 		warnx("--%s %s", r->first, r->why);
 }
 
-/* --report, --compare and --explain refuse options of a run: the user could take them for settings of the saved runs. */
+/* --report, --compare and --explain refuse options of a run, which could be taken for settings of the saved runs. */
 static int check_reading(const struct parse *p)
 {
 	static const char *const of_both[] = { "report", "compare", "json", "quiet", "verbose", "details",

@@ -76,6 +76,8 @@ static const char *parts_of(int cpu, int from_us, int to_us)
 	return line;
 }
 
+#define SWITCH(from, from_pid, state, to, to_pid, prio) ". sched_switch: prev_comm=" from " prev_pid=" from_pid \
+	" prev_prio=120 prev_state=" state " ==> next_comm=" to " next_pid=" to_pid " next_prio=" prio "\n"
 #define BEGIN "100 rant-77 1 . x: y\n"
 
 static const struct {
@@ -87,7 +89,8 @@ static const struct {
 	{ "interrupt above softirq, with the functions of both",
 	  BEGIN "110 rant-77 1 s softirq_entry: vec=1 [action=TIMER]\n"
 	  "112 rant-77 1 s timer_expire_entry: timer=0 function=wb_timer_fn now=1\n"
-	  "120 rant-77 1 H local_timer_entry: vector=236\n121 rant-77 1 H hrtimer_expire_entry: hrtimer=0 function=tick\n"
+	  "120 rant-77 1 H local_timer_entry: vector=236\n"
+	  "121 rant-77 1 H hrtimer_expire_entry: hrtimer=0 function=tick\n"
 	  "125 rant-77 1 H hrtimer_expire_exit: hrtimer=0\n126 rant-77 1 H local_timer_exit: vector=236\n"
 	  "140 rant-77 1 s timer_expire_exit: timer=0\n141 rant-77 1 s softirq_exit: vec=1 [action=TIMER]\n"
 	  "200 rant-77 1 . x: y\n",
@@ -98,19 +101,21 @@ static const struct {
 	  "140 rant-77 1 h irq_handler_exit: irq=23 ret=handled\n200 rant-77 1 . x: y\n",
 	  "rant rant 77 70; irq ahci 23 25; nmi perf 5" },
 	{ "NMI that is longer than the time since the last event",
-	  BEGIN "110 rant-77 1 . x: y\n112 rant-77 1 z nmi_handler: perf() delta_ns: 5000 handled: 1\n200 rant-77 1 . x: y\n",
+	  BEGIN "110 rant-77 1 . x: y\n112 rant-77 1 z nmi_handler: perf() delta_ns: 5000 handled: 1\n"
+	  "200 rant-77 1 . x: y\n",
 	  "rant rant 77 98; nmi perf 2" },
 	{ "another thread, and a kworker with its function that is preempted",
-	  BEGIN "110 rant-77 1 . sched_switch: prev_comm=rant prev_pid=77 prev_prio=120 prev_state=R ==> next_comm=kw next_pid=5 next_prio=120\n"
+	  BEGIN "110 rant-77 1 " SWITCH("rant", "77", "R", "kw", "5", "120")
 	  "115 kw-5 1 . workqueue_execute_start: work struct 0: function f\n"
-	  "120 kw-5 1 . sched_switch: prev_comm=kw prev_pid=5 prev_prio=120 prev_state=R ==> next_comm=rt next_pid=6 next_prio=49\n"
-	  "150 rt-6 1 . sched_switch: prev_comm=rt prev_pid=6 prev_prio=49 prev_state=S ==> next_comm=kw next_pid=5 next_prio=120\n"
+	  "120 kw-5 1 " SWITCH("kw", "5", "R", "rt", "6", "49")
+	  "150 rt-6 1 " SWITCH("rt", "6", "S", "kw", "5", "120")
 	  "160 kw-5 1 . workqueue_execute_end: work struct 0: function f\n"
-	  "161 kw-5 1 . sched_switch: prev_comm=kw prev_pid=5 prev_prio=120 prev_state=I ==> next_comm=rant next_pid=77 next_prio=120\n"
+	  "161 kw-5 1 " SWITCH("kw", "5", "I", "rant", "77", "120")
 	  "200 rant-77 1 . x: y\n",
 	  "rant rant 77 49; thread kw 5 6; thread kw 5 (f) 15; thread rt 6 30" },
-	{ "idle states", "100 <idle>-0 1 . cpu_idle: state=3 cpu_id=1\n150 <idle>-0 1 . cpu_idle: state=4294967295 cpu_id=1\n"
-	  "160 <idle>-0 1 . sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=rant next_pid=77 next_prio=120\n"
+	{ "idle states", "100 <idle>-0 1 . cpu_idle: state=3 cpu_id=1\n"
+	  "150 <idle>-0 1 . cpu_idle: state=4294967295 cpu_id=1\n"
+	  "160 <idle>-0 1 " SWITCH("swapper/1", "0", "R", "rant", "77", "120")
 	  "200 rant-77 1 . x: y\n",
 	  "idle 3 50; idle -1 10; rant rant 77 40" },
 	{ "an exit that is not there ends at the next line without the context",
@@ -118,7 +123,8 @@ static const struct {
 	  "rant rant 77 90; irq ahci 23 10" },
 	{ "a switch that is not there is seen in the next line", BEGIN "110 other-6 1 . x: y\n200 rant-77 1 . x: y\n",
 	  "rant rant 77 10; thread other 6 90" },
-	{ "lost events", BEGIN "110 rant-77 1 . x: y\nCPU:1 [LOST 9 EVENTS]\n150 rant-77 1 . x: y\n200 rant-77 1 . x: y\n",
+	{ "lost events", BEGIN "110 rant-77 1 . x: y\nCPU:1 [LOST 9 EVENTS]\n"
+	  "150 rant-77 1 . x: y\n200 rant-77 1 . x: y\n",
 	  "rant rant 77 60; lost 40" },
 	{ "a buffer that begins later", "# Buffer: 9 KiB per CPU; events lost before the first lines, of all CPUs: 1\n"
 	  "90 x-5 0 . x: y\n150 rant-77 1 . x: y\n200 rant-77 1 . x: y\n", "absent 50; rant rant 77 50" },
@@ -154,8 +160,9 @@ static void no_such_cpu(void **state)
 static struct event random_event(int64_t ns)
 {
 	return (struct event){
-		.ns = ns, .name = (uint32_t)util_below(5), .task = (uint32_t)util_below(5), .pid = (int32_t)util_below(4) + 75,
-		.number = (int32_t)util_below(200), .cpu = (uint16_t)util_below(3), .kind = (uint8_t)util_below(EVENT_KINDS),
+		.ns = ns, .name = (uint32_t)util_below(5), .task = (uint32_t)util_below(5),
+		.pid = (int32_t)util_below(4) + 75, .number = (int32_t)util_below(200),
+		.cpu = (uint16_t)util_below(3), .kind = (uint8_t)util_below(EVENT_KINDS),
 		.context = ".hHsSzZ"[util_below(7)], .prio = 120,
 	};
 }
@@ -166,7 +173,8 @@ static void parts_sum_to_the_interval(void **state)
 	(void)state;
 	for (int round = 0; round < 5000; round++) {
 		struct event events[64];
-		struct trace_text t = { .event = events, .count = util_below(COUNT_OF(events)), .lost_known = util_below(2) };
+		struct trace_text t = { .event = events, .count = util_below(COUNT_OF(events)),
+					.lost_known = util_below(2) };
 		int64_t ns = 1000, from_ns, to_ns, middle_ns, sum_ns = 0;
 		struct owner_parts whole = { .count = 0 }, halves = { .count = 0 };
 		const int cpu = (int)util_below(4);

@@ -95,7 +95,8 @@ static void beginning_of_a_line(void **state)
 	struct trace_text t = read_text(
 		"  a-b [001] x-7-123     [002] dNh2. 10.000001: x: y\n"	/* not a line: the name is too long */
 		"     a-b [1] x 7-123     [002] dNh2. 10.000001: x: y\n"
-		"              rt-9       (     77) [000] .... 10.000002: x: y\n" /* a kernel before 5.17, with the option tgid */
+		/* a kernel before 5.17, with the option tgid */
+		"              rt-9       (     77) [000] .... 10.000002: x: y\n"
 		"              rt-9       [000] 10.000003: x: y\n" /* without the option irq-info */);
 
 	(void)state;
@@ -117,8 +118,9 @@ static void beginning_of_a_line(void **state)
 static void header_and_losses(void **state)
 {
 	struct trace_text t = read_text(
-		"# Trace clock: mono_raw\n# Buffer: 1411 KiB per CPU; events lost before the first lines, of all CPUs: 105; "
-		"of this CPU: 7\n#\n" LINE("x: y") "CPU:1 [LOST 123 EVENTS]\n" LINE("x: y") "CPU:0 [LOST EVENTS]\n" LINE("x: y"));
+		"# Trace clock: mono_raw\n"
+		"# Buffer: 1411 KiB per CPU; events lost before the first lines, of all CPUs: 105; of this CPU: 7\n#\n"
+		LINE("x: y") "CPU:1 [LOST 123 EVENTS]\n" LINE("x: y") "CPU:0 [LOST EVENTS]\n" LINE("x: y"));
 
 	(void)state;
 	assert_string_equal(t.clock, "mono_raw");
@@ -136,7 +138,8 @@ static void header_and_losses(void **state)
 static void markers(void **state)
 {
 	struct trace_text t = read_text(
-		"       rant-loop-30191   [001] ...1. 7.000009: tracing_mark_write: RANT_TEST_START role=emit TAI=1.000000002\n"
+		"       rant-loop-30191   [001] ...1. 7.000009: tracing_mark_write: RANT_TEST_START role=emit "
+		"TAI=1.000000002\n"
 		"       rant-loop-30191   [001] ...1. 8.000009: tracing_mark_write: RANT_BREACH role=reflect seq=2888\n"
 		"           other-1       [000] ...1. 9.000009: tracing_mark_write: hello\n");
 
@@ -212,7 +215,8 @@ static void many_names(void **state)
 
 static void names_control_no_terminal(void **state)
 {
-	struct trace_text t = read_text("      a\x1b[31m\xc2\x9bzz-1       [000] ..... 1.000000: irq_handler_entry: irq=1 name=\x1b]0\n");
+	struct trace_text t = read_text("      a\x1b[31m\xc2\x9bzz-1       [000] ..... 1.000000: irq_handler_entry: "
+					"irq=1 name=\x1b]0\n");
 
 	(void)state;
 	assert_int_equal(t.count, 1);
