@@ -3,7 +3,8 @@
  * The owner of each nanosecond of a CPU.
  *
  * Entry and exit events push and pop contexts. The letter of the context in each line of the trace (h, H, s) closes a
- * context whose exit is missing; it never opens one, since the end of such a context would be a guess.
+ * context whose exit is missing; it never opens one, since the end of such a context would be a guess. If a line names
+ * another task than the last switch, a switch is missing, and the time since the previous event is OWNER_LOST.
  */
 #include "explain/owner.h"
 
@@ -82,7 +83,7 @@ static void set_thread(struct finder *f, struct state *s, int32_t pid, uint32_t 
 	*o = (struct owner){ .name = name, .number = pid, .prio = prio };
 	o->class = pid == 0 ? OWNER_IDLE : pid == f->own_pid ? OWNER_RANT : OWNER_THREAD;
 	if (pid == 0)
-		*o = (struct owner){ .class = OWNER_IDLE, .number = -1 };
+		*o = (struct owner){ .class = OWNER_IDLE, .number = OWNER_IDLE_UNKNOWN };
 	else
 		o->detail = *work_of(f, pid);
 	s->open[LEVEL_THREAD] = true;
@@ -103,10 +104,11 @@ static void enter(struct state *s, enum level level, enum owner_class class, con
 }
 
 /* Closes contexts that have ended without an exit event, and takes the task from the line. */
-static void correct(struct finder *f, struct state *s, const struct event *e)
+static int correct(struct finder *f, struct timeline *t, struct state *s, const struct event *e)
 {
 	const struct owner *thread = &s->owner[LEVEL_THREAD];
 	const int32_t pid = thread->class == OWNER_IDLE ? 0 : thread->number;
+	int error = 0;
 
 	if (e->context) {
 		if (!strchr("hHzZ", e->context))
@@ -114,9 +116,12 @@ static void correct(struct finder *f, struct state *s, const struct event *e)
 		if (!strchr("sHzZ", e->context))
 			s->open[LEVEL_SOFTIRQ] = false;
 	}
+	if (s->known && pid != e->pid)
+		error = add_span(t, s->last_ns, &(struct owner){ .class = OWNER_LOST });
 	if (!s->known || pid != e->pid)
 		set_thread(f, s, e->pid, e->task, 0);
 	s->known = true;
+	return error;
 }
 
 static void apply(struct finder *f, struct state *s, const struct event *e)
@@ -183,9 +188,9 @@ static int add_event(struct finder *f, const struct event *e)
 		*s = (struct state){ .last_ns = e->ns };
 		return error;
 	}
-	if (e->kind == EVENT_NMI && s->known)
+	error = correct(f, t, s, e);
+	if (!error && e->kind == EVENT_NMI)
 		error = add_nmi(t, s, e);
-	correct(f, s, e);
 	apply(f, s, e);
 	s->last_ns = e->ns;
 	return error ? error : add_span(t, e->ns, top(s));

@@ -10,21 +10,25 @@
 
 enum owner_class {
 	OWNER_ABSENT, /* not in the trace: the buffer begins later, or does not have this CPU */
-	OWNER_LOST, /* not in the trace: events were lost */
+	OWNER_LOST, /* not in the trace: events were lost, or a switch of tasks is missing */
 	OWNER_NMI, OWNER_IRQ, OWNER_VECTOR, OWNER_SOFTIRQ,
 	OWNER_THREAD, /* another thread */
-	OWNER_IDLE, /* idle; number: the idle state, or -1 when it is left or not known */
+	OWNER_IDLE, /* number: the idle state, -1 while it is left, or OWNER_IDLE_UNKNOWN */
 	OWNER_RANT, /* the measuring thread */
 	/* Assigned from milestones, see explain/cause.c. */
 	OWNER_HELD, /* the interrupt did not arrive: moderation of the NIC, or interrupts are off in this thread */
 	OWNER_WAKE, /* the interrupt did not arrive, and the CPU was idle: moderation, or exit from the idle state */
 	OWNER_DEFERRED, /* the softirq was left to ksoftirqd, and this thread ran */
 	OWNER_PACKETS, /* number of other packets in the same softirq before the packet */
-	OWNER_UNSEEN, /* no event for a long time while the measuring thread was on the CPU */
+	/* No event for a long time while the measuring thread was on the CPU. number: 1 if its program may have taken
+	 * the time, 0 if it polled the socket. */
+	OWNER_UNSEEN,
 	OWNER_WIRE, /* after the driver: the NIC or its bus */
 	OWNER_OTHERS, /* owners that did not fit into a list */
 	OWNER_CLASSES
 };
+
+#define OWNER_IDLE_UNKNOWN (-2)
 
 struct owner {
 	uint32_t name; /* of trace_text_name() */

@@ -85,7 +85,7 @@ static void add_owner(char *text, size_t bytes, const struct trace_text *t, cons
 	case OWNER_IDLE:
 		if (o->number >= 0)
 			return text_add(text, bytes, "idle state %d", o->number);
-		return text_add(text, bytes, "exit from idle");
+		return text_add(text, bytes, o->number == OWNER_IDLE_UNKNOWN ? "idle" : "exit from idle");
 	case OWNER_RANT:
 		return text_add(text, bytes, "rant itself");
 	case OWNER_HELD:
@@ -100,7 +100,7 @@ static void add_owner(char *text, size_t bytes, const struct trace_text *t, cons
 	case OWNER_PACKETS:
 		return text_add(text, bytes, "other packets before it");
 	case OWNER_UNSEEN:
-		return text_add(text, bytes, "not seen by the kernel");
+		return text_add(text, bytes, "%snot seen by the kernel", o->number ? "rant itself, or " : "");
 	case OWNER_WIRE:
 		return text_add(text, bytes, "NIC or its bus");
 	default:
@@ -141,7 +141,8 @@ static void add_owners(char *text, size_t bytes, const struct trace_text *t, con
 		shown++;
 	}
 	if (shown < p.count && rest_ns * 50 >= s->ns)
-		text_add(text, bytes, ", %d others %.1f us", p.count - shown, us(rest_ns));
+		text_add(text, bytes, ", %d other%s %.1f us", p.count - shown, p.count - shown > 1 ? "s" : "",
+			 us(rest_ns));
 }
 
 /* ---- Sections ---------------------------------------------------------------------------------------------------- */
@@ -212,9 +213,28 @@ static void write_sections(FILE *out, const struct cause *c, const struct eviden
 
 /* ---- The cause --------------------------------------------------------------------------------------------------- */
 
+/* At most 100: the excess of an owner is larger than that of the stage if another owner took less time than usual. */
 static int percent_of(int64_t part_ns, int64_t whole_ns)
 {
-	return (int)(100.0 * (double)part_ns / (double)whole_ns + 0.5);
+	return part_ns > whole_ns ? 100 : (int)(100.0 * (double)part_ns / (double)whole_ns + 0.5);
+}
+
+/* The CPU on which an owner had most time; -1: not known. */
+static int cpu_of(const struct cause *c, const struct owner *o)
+{
+	int64_t most_ns = 0;
+	int cpu = -1;
+
+	for (int k = 0; k < SECTIONS; k++)
+		for (int i = 0; i < c->section[k].parts.count; i++) {
+			const struct owner_part *p = &c->section[k].parts.part[i];
+
+			if (p->owner.class != o->class || p->owner.name != o->name || p->ns <= most_ns)
+				continue;
+			most_ns = p->ns;
+			cpu = c->section[k].cpu;
+		}
+	return cpu;
 }
 
 static void add_cause(char *text, size_t bytes, const struct cause *c, const struct evidence *e, int i)
@@ -225,6 +245,8 @@ static void add_cause(char *text, size_t bytes, const struct cause *c, const str
 	add_owner(text, bytes, &e->text, &r->owner, r->tasks);
 	if (r->owner.detail && r->detail_ns * 2 >= r->ns)
 		text_add(text, bytes, " in %s", trace_text_name(&e->text, r->owner.detail));
+	if (cpu_of(c, &r->owner) >= 0)
+		text_add(text, bytes, " on CPU %d", cpu_of(c, &r->owner));
 	text_add(text, bytes, ", %d %% of the %s", percent, c->packets ? "excess" : "stage");
 }
 
@@ -302,7 +324,8 @@ void explain_write(FILE *out, const struct cause *c, const struct evidence *e)
 	add_number(text, sizeof(text), e->text.count);
 	text_add(text, sizeof(text), " events");
 	if (e->text.malformed)
-		text_add(text, sizeof(text), ", %" PRIu64 " lines unreadable", e->text.malformed);
+		text_add(text, sizeof(text), ", %" PRIu64 " line%s unreadable", e->text.malformed,
+			 e->text.malformed > 1 ? "s" : "");
 	fprintf(out, "Why (trace of %s, times +- %.1f us):\n", text, us(c->bound_ns));
 	*text = '\0';
 	if (c->packets) {

@@ -99,6 +99,7 @@ struct walk {
 	const struct owners *owners;
 	const struct placed *i;
 	int64_t at_ns; /* the end of the last section */
+	bool polls; /* the program waits for the packet */
 	struct section_time *section; /* all SECTIONS */
 };
 
@@ -155,7 +156,7 @@ static void split_unseen(const struct walk *w, enum section section, int64_t fro
 		if (p->owner.class != OWNER_RANT || p->ns < unseen_ns)
 			continue;
 		p->ns -= unseen_ns;
-		owner_add(&s->parts, &(struct owner){ .class = OWNER_UNSEEN }, unseen_ns);
+		owner_add(&s->parts, &(struct owner){ .class = OWNER_UNSEEN, .number = !w->polls }, unseen_ns);
 		break;
 	}
 }
@@ -239,7 +240,8 @@ static void walk_thread(struct walk *w, int stack_cpu)
 	if (ready)
 		end_section(w, SECTION_SOCKET, ready->cpu, ready->ns);
 	from_ns = w->at_ns;
-	runs = find_last(t, (struct wanted){ EVENT_SWITCH, cpu, t->breach.pid, NULL }, from_ns, w->i->to_ns);
+	runs = find_last(t, (struct wanted){ EVENT_SWITCH, cpu, t->breach.pid, NULL }, from_ns,
+			 w->i->to_ns + w->i->bound_ns);
 	if (runs) {
 		end_section(w, SECTION_THREAD, cpu, runs->ns);
 		split_unseen(w, SECTION_THREAD, from_ns);
@@ -308,7 +310,8 @@ static void walk_transmit(struct walk *w, const struct stage_row *stage)
 void walk_stage(const struct evidence *e, const struct owners *o, const struct stage_row *stage,
 		const struct stamps *s, const struct placed *i, struct section_time section[SECTIONS])
 {
-	struct walk w = { .e = e, .owners = o, .i = i, .at_ns = i->from_ns, .section = section };
+	struct walk w = { .e = e, .owners = o, .i = i, .at_ns = i->from_ns,
+			  .polls = stage->kind == STAGE_IS_RECEIVE, .section = section };
 
 	memset(section, 0, SECTIONS * sizeof(*section));
 	switch (stage->kind) {

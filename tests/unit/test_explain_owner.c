@@ -121,8 +121,8 @@ static const struct {
 	{ "an exit that is not there ends at the next line without the context",
 	  BEGIN "110 rant-77 1 h irq_handler_entry: irq=23 name=ahci\n120 rant-77 1 . x: y\n200 rant-77 1 . x: y\n",
 	  "rant rant 77 90; irq ahci 23 10" },
-	{ "a switch that is not there is seen in the next line", BEGIN "110 other-6 1 . x: y\n200 rant-77 1 . x: y\n",
-	  "rant rant 77 10; thread other 6 90" },
+	{ "a switch that is not there is seen in the next line", BEGIN "110 rant-77 1 . x: y\n150 other-6 1 . x: y\n"
+	  "180 other-6 1 . x: y\n200 other-6 1 . x: y\n", "rant rant 77 10; lost 40; thread other 6 50" },
 	{ "lost events", BEGIN "110 rant-77 1 . x: y\nCPU:1 [LOST 9 EVENTS]\n"
 	  "150 rant-77 1 . x: y\n200 rant-77 1 . x: y\n",
 	  "rant rant 77 60; lost 40" },

@@ -1,0 +1,487 @@
+/* build: sources=explain/[a-z]*.c,analyse/tree.c libs= */
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The cause of a breach, from folders as --save-trace writes them: a stage that takes 6 us in ordinary packets, and a
+ * disturbance of each class; a recorded trace; damaged folders.
+ */
+#include "explain/cause.c"
+
+#include "golden.h"
+
+#include "explain/text.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#define REAL_S 1000 /* CLOCK_REALTIME minus the trace clock */
+#define ORDINARY 20
+#define PACKET_US 1000 /* between ordinary packets; the late packet comes after them */
+#define LATE_US ((ORDINARY + 1) * PACKET_US)
+
+static char folder[64];
+static char said[4096];
+
+/* ---- A folder ---------------------------------------------------------------------------------------------------- */
+
+static void write_file(const char *name, const char *text, size_t bytes)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	unlink(path);
+	if (!text)
+		return;
+	file = fopen(path, "w");
+	assert_non_null(file);
+	assert_int_equal(fwrite(text, 1, bytes, file), bytes);
+	fclose(file);
+}
+
+static int make_folder(void **state)
+{
+	(void)state;
+	strcpy(folder, "/tmp/test_explain.XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	golden_hide("FOLDER", folder);
+	return 0;
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	write_file("all.txt", NULL, 0);
+	write_file("breach.json", NULL, 0);
+	return rmdir(folder);
+}
+
+/* Explains the folder; the text, or the line on stderr. */
+static const char *explain(void)
+{
+	struct evidence *e = calloc(1, sizeof(*e));
+	struct owners *o = calloc(1, sizeof(*o));
+	struct cause *c = calloc(1, sizeof(*c));
+	struct util_capture capture;
+	static char text[8192];
+	FILE *out = fmemopen(text, sizeof(text), "w");
+	int64_t sum_ns = 0;
+	int error;
+
+	*text = '\0';
+	util_capture_begin(&capture);
+	error = evidence_open(e, folder);
+	if (!error)
+		error = cause_find(c, o, e, folder);
+	if (!error)
+		explain_write(out, c, e);
+	util_capture_end(&capture, said, sizeof(said));
+	fclose(out);
+	if (!error) {
+		unsigned lines = 0;
+
+		for (const char *at = text; *at; at++)
+			lines += *at == '\n';
+		assert_in_range(lines, 4, EXPLAIN_LINES_MAX);
+		for (int k = 0; k < SECTIONS; k++) {
+			int64_t part_ns = 0;
+
+			for (int i = 0; i < c->section[k].parts.count; i++)
+				part_ns += c->section[k].parts.part[i].ns;
+			assert_int_equal(part_ns, c->section[k].ns);
+			sum_ns += part_ns;
+		}
+		assert_int_equal(sum_ns, c->ns);
+	}
+	owners_free(o);
+	evidence_close(e);
+	free(e);
+	free(o);
+	free(c);
+	return error ? said : text;
+}
+
+/* ---- Scenarios --------------------------------------------------------------------------------------------------- */
+
+struct scenario {
+	const char *name;
+	/* Lines "US TASK-PID CPU CONTEXT EVENT" around the late packet, with times after its arrival. */
+	const char *lines;
+	int kernel_us, app_us; /* receive times of the late packet after its arrival; 0: absent */
+	int send_us, wire_us; /* transmit times */
+	const char *blame;
+	int first; /* ordinary packet with which the trace begins */
+	bool no_details;
+};
+
+static void put_event(FILE *out, int us, const char *task, int pid, int cpu, char context, const char *event)
+{
+	fprintf(out, "%16s-%-7d [%03d] ..%c.. %d.%06d: %s\n", task, pid, cpu, context, us / 1000000, us % 1000000,
+		event);
+}
+
+/* An ordinary packet: interrupt 45 on CPU 1, the thread polls on CPU 2. */
+static void put_ordinary(FILE *out, int us)
+{
+	put_event(out, us + 1, "<idle>", 0, 1, 'h', "irq_handler_entry: irq=45 name=eth1-rx-1");
+	put_event(out, us + 1, "<idle>", 0, 1, 'h', "irq_handler_exit: irq=45 ret=handled");
+	put_event(out, us + 2, "<idle>", 0, 1, 's', "softirq_entry: vec=3 [action=NET_RX]");
+	put_event(out, us + 3, "<idle>", 0, 1, 's', "netif_receive_skb_entry: dev=eth1 len=240");
+	put_event(out, us + 4, "<idle>", 0, 1, 's', "sk_data_ready: family=2 protocol=17 func=sock_def_readable");
+	put_event(out, us + 5, "<idle>", 0, 1, 's', "softirq_exit: vec=3 [action=NET_RX]");
+	put_event(out, us + 8, "rant-loop", 77, 2, '.', "net_dev_queue: dev=eth1 len=254");
+	put_event(out, us + 9, "rant-loop", 77, 2, '.', "net_dev_start_xmit: dev=eth1 len=254");
+}
+
+static void put_lines(FILE *out, const char *lines, int base_us)
+{
+	char *copy = strdup(lines), *save;
+
+	for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		char task[48], context, *dash;
+		int us, cpu, used = 0;
+
+		if (*line == 'C') {
+			fprintf(out, "%s\n", line);
+			continue;
+		}
+		if (sscanf(line, "%d %47s %d %c %n", &us, task, &cpu, &context, &used) != 4 || !used)
+			fail_msg("%s", line);
+		dash = strrchr(task, '-');
+		*dash = '\0';
+		put_event(out, base_us + us, task, atoi(dash + 1), cpu, context, line + used);
+	}
+	free(copy);
+}
+
+static void put_time(FILE *out, bool json, const char *name, int us, int after_us)
+{
+	if (!after_us)
+		return;
+	fprintf(out, json ? ",\"%s\":%d%06d000" : " %s=%d.%06d000", name, REAL_S + (us + after_us) / 1000000,
+		(us + after_us) % 1000000);
+}
+
+/* The NIC's clock is 37 s ahead. */
+static void put_times(FILE *out, bool json, int us, const struct scenario *s)
+{
+	const int ahead_us = 37000000;
+
+	put_time(out, json, "T2_HW", us, ahead_us);
+	put_time(out, json, "T2_KERNEL", us, s->kernel_us);
+	put_time(out, json, "T2_SW", us, s->app_us);
+	put_time(out, json, "T3_SW", us, s->send_us);
+	put_time(out, json, "T3_HW", us + ahead_us, s->wire_us);
+}
+
+static void write_text(const struct scenario *s, const char *clock)
+{
+	const int end_us = LATE_US + 3000;
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *out = open_memstream(&text, &bytes);
+
+	fprintf(out, "# rant: trace of a breach of 'reflect', sequence number 500\n# Trace clock: %s\n"
+		"# Buffer: 100 KiB per CPU; events lost before the first lines, of all CPUs: 17\n#\n", clock);
+	put_event(out, s->first * PACKET_US + 500, "rant-loop", 77, 2, '.', "local_timer_entry: vector=236");
+	put_event(out, s->first * PACKET_US + 500, "rant-loop", 77, 2, 'h', "local_timer_exit: vector=236");
+	put_event(out, s->first * PACKET_US + 500, "<idle>", 0, 1, '.', "cpu_idle: state=0 cpu_id=1");
+	put_event(out, s->first * PACKET_US + 500, "other", 9, 3, '.',
+		  "sched_switch: prev_comm=other prev_pid=9 prev_prio=120 prev_state=S ==> next_comm=swapper/3 "
+		  "next_pid=0 next_prio=120");
+	for (int i = s->first + 1; i <= ORDINARY; i++)
+		put_ordinary(out, i * PACKET_US);
+	put_lines(out, s->lines, LATE_US);
+	fprintf(out, "%16s-%-7d [002] ..... 0.%06d: tracing_mark_write: RANT_BREACH role=reflect seq=500 latency_ns=1 "
+		"threshold_ns=1", "rant-loop", 77, end_us);
+	put_times(out, false, LATE_US, s);
+	/* The trace clock is the same as TAI, too, so that one text serves for each clock. */
+	fprintf(out, " REALTIME=%d.%06d000 TAI=0.%06d000 MONOTONIC_RAW=0.%06d000\n", REAL_S, end_us, end_us, end_us);
+	fclose(out);
+	write_file("all.txt", text, bytes);
+	free(text);
+}
+
+static void write_json(const struct scenario *s)
+{
+	static const struct scenario ordinary = { .kernel_us = 3, .app_us = 6, .send_us = 7, .wire_us = 11 };
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *out = open_memstream(&text, &bytes);
+
+	fprintf(out, "{\"schema\":1,\"role\":\"reflect\",\"seq\":500,\"host_cpu\":2,\"interface\":\"eth1\","
+		"\"irqs\":[{\"irq\":44,\"name\":\"eth1\"},{\"irq\":45,\"name\":\"eth1-rx-1\"}],\"blame\":\"%s\","
+		"\"relations\":{\"hw_minus_realtime_ns\":37000000000,\"hw_bound_ns\":200},\"packets\":[", s->blame);
+	for (int i = 1; i <= ORDINARY; i++) {
+		fprintf(out, "{\"seq\":%d", i);
+		put_times(out, true, i * PACKET_US, &ordinary);
+		fprintf(out, "},");
+	}
+	fprintf(out, "{\"seq\":500");
+	put_times(out, true, LATE_US, s);
+	fprintf(out, "}]}\n");
+	fclose(out);
+	write_file("breach.json", s->no_details ? NULL : text, bytes);
+	free(text);
+}
+
+#define IRQ(us) us " <idle>-0 1 h irq_handler_entry: irq=45 name=eth1-rx-1\n" \
+	us " <idle>-0 1 h irq_handler_exit: irq=45 ret=handled\n"
+#define RX(us) us " <idle>-0 1 s softirq_entry: vec=3 [action=NET_RX]\n"
+#define RECEIVE(us) us " <idle>-0 1 s netif_receive_skb_entry: dev=eth1 len=240\n"
+#define READY(us) us " <idle>-0 1 s sk_data_ready: family=2 protocol=17 func=f\n"
+#define RX_EXIT(us) us " <idle>-0 1 s softirq_exit: vec=3 [action=NET_RX]\n"
+#define FAST IRQ("1") RX("2") RECEIVE("3") READY("4") RX_EXIT("5")
+#define SWITCH(us, cpu, from, from_pid, to, to_pid, prio) us " " from "-" from_pid " " cpu " . sched_switch: " \
+	"prev_comm=" from " prev_pid=" from_pid " prev_prio=120 prev_state=R ==> next_comm=" to " next_pid=" to_pid \
+	" next_prio=" prio "\n"
+
+#define AT(kernel, app, send, wire) .kernel_us = kernel, .app_us = app, .send_us = send, .wire_us = wire
+
+static const struct scenario scenarios[] = {
+	{ .name = "softirq with the function of its timer, and another interrupt",
+	  .lines = IRQ("1") "2 <idle>-0 1 s softirq_entry: vec=1 [action=TIMER]\n"
+	  "2 <idle>-0 1 s timer_expire_entry: timer=0 function=wb_timer_fn now=1\n"
+	  "100 <idle>-0 1 H irq_handler_entry: irq=23 name=ahci\n"
+	  "104 <idle>-0 1 H irq_handler_exit: irq=23 ret=handled\n"
+	  "263 <idle>-0 1 s timer_expire_exit: timer=0\n264 <idle>-0 1 s softirq_exit: vec=1 [action=TIMER]\n"
+	  RX("264") RECEIVE("265") READY("266") RX_EXIT("267"), 265, 268, 269, 273, "nic_to_app" },
+	{ .name = "interrupt held back while a thread ran",
+	  .lines = SWITCH("-50", "1", "<idle>", "0", "locker", "9", "120")
+	  "301 locker-9 1 h irq_handler_entry: irq=45 name=eth1-rx-1\n"
+	  "301 locker-9 1 h irq_handler_exit: irq=45 ret=handled\n"
+	  "302 locker-9 1 s softirq_entry: vec=3 [action=NET_RX]\n"
+	  "303 locker-9 1 s netif_receive_skb_entry: dev=eth1 len=240\n", 303, 306, 307, 311, "nic_to_app" },
+	{ .name = "interrupt held back while the CPU was idle",
+	  .lines = "-50 <idle>-0 1 . cpu_idle: state=3 cpu_id=1\n" IRQ("301") RX("302") RECEIVE("303") READY("304")
+	  RX_EXIT("305"),
+	  303, 306, 307, 311, "nic_to_app" },
+	{ .name = "deferred to ksoftirqd",
+	  .lines = IRQ("1") SWITCH("2", "1", "<idle>", "0", "hog", "9", "120")
+	  SWITCH("280", "1", "hog", "9", "ksoftirqd/1", "22", "120")
+	  "282 ksoftirqd/1-22 1 s softirq_entry: vec=3 [action=NET_RX]\n"
+	  "283 ksoftirqd/1-22 1 s netif_receive_skb_entry: dev=eth1 len=240\n", 283, 286, 287, 291, "nic_to_app" },
+	{ .name = "other packets before it",
+	  .lines = IRQ("1") RX("2") RECEIVE("10") RECEIVE("20") RECEIVE("30") RECEIVE("40") RECEIVE("50")
+	  RECEIVE("60") READY("61") RX_EXIT("62"), 60, 63, 64, 68, "nic_to_app" },
+	{ .name = "real-time thread on the CPU of the measuring thread",
+	  .lines = SWITCH("-500", "2", "rant-loop", "77", "hog", "9", "49") FAST
+	  SWITCH("400", "2", "hog", "9", "rant-loop", "77", "120"), 3, 402, 403, 407, "nic_to_app" },
+	{ .name = "kworker, and its function",
+	  .lines = SWITCH("-5", "2", "rant-loop", "77", "kworker/2:1", "9", "120")
+	  "-4 kworker/2:1-9 2 . workqueue_execute_start: work struct 0: function vmstat_update\n" FAST
+	  "398 kworker/2:1-9 2 . workqueue_execute_end: work struct 0: function vmstat_update\n"
+	  SWITCH("400", "2", "kworker/2:1", "9", "rant-loop", "77", "120"), 3, 402, 403, 407, "kernel_to_app_ns" },
+	{ .name = "idle before the wake-up",
+	  .lines = SWITCH("-500", "2", "rant-loop", "77", "swapper/2", "0", "120")
+	  "-499 <idle>-0 2 . cpu_idle: state=2 cpu_id=2\n"
+	  FAST "5 <idle>-0 1 s sched_waking: comm=rant-loop pid=77 prio=120 "
+	  "target_cpu=002\n150 <idle>-0 2 . cpu_idle: state=4294967295 cpu_id=2\n"
+	  SWITCH("160", "2", "<idle>", "0", "rant-loop", "77", "120"), 3, 162, 163, 167, "nic_to_app" },
+	{ .name = "no event while rant had the CPU",
+	  .lines = FAST, 3, 306, 307, 311, "nic_to_app" },
+	{ .name = "NMI between receive and send",
+	  .lines = FAST "260 rant-loop-77 2 z nmi_handler: perf_event_nmi_handler() delta_ns: 250000 "
+	  "handled: 1\n", 3, 6, 266, 270, "app_processing" },
+	{ .name = "no event between receive and send",
+	  .lines = FAST, 3, 6, 266, 270, "app_processing" },
+	{ .name = "queue of the interface",
+	  .lines = FAST "8 rant-loop-77 2 . net_dev_queue: dev=eth1 len=254\n"
+	  "9 rant-loop-77 2 s softirq_entry: vec=4 [action=BLOCK]\n"
+	  "200 rant-loop-77 2 s softirq_exit: vec=4 [action=BLOCK]\n"
+	  "201 rant-loop-77 2 . net_dev_start_xmit: dev=eth1 len=254\n", 3, 6, 7, 204, "app_to_nic" },
+	{ .name = "after the driver",
+	  .lines = FAST "8 rant-loop-77 2 . net_dev_queue: dev=eth1 len=254\n"
+	  "9 rant-loop-77 2 . net_dev_start_xmit: dev=eth1 len=254\n", 3, 6, 7, 204, "app_to_nic" },
+	{ .name = "two causes",
+	  .lines = FAST SWITCH("10", "2", "rant-loop", "77", "one", "8", "120")
+	  SWITCH("110", "2", "one", "8", "two", "9", "130") SWITCH("205", "2", "two", "9", "three", "10", "120")
+	  SWITCH("300", "2", "three", "10", "rant-loop", "77", "120"), 3, 302, 303, 307, "nic_to_app" },
+	{ .name = "spread over many parts",
+	  .lines = FAST SWITCH("10", "2", "rant-loop", "77", "a", "8", "120")
+	  SWITCH("60", "2", "a", "8", "b", "9", "120") SWITCH("110", "2", "b", "9", "c", "10", "120")
+	  SWITCH("160", "2", "c", "10", "d", "11", "120") SWITCH("210", "2", "d", "11", "e", "12", "120")
+	  SWITCH("260", "2", "e", "12", "f", "13", "120") SWITCH("300", "2", "f", "13", "rant-loop", "77", "120"),
+	  3, 302, 303, 307, "nic_to_app" },
+	{ .name = "many threads of one name",
+	  .lines = FAST SWITCH("10", "2", "rant-loop", "77", "sh", "8", "120")
+	  SWITCH("110", "2", "sh", "8", "sh", "9", "120") SWITCH("205", "2", "sh", "9", "sh", "10", "120")
+	  SWITCH("300", "2", "sh", "10", "rant-loop", "77", "120"), 3, 302, 303, 307, "nic_to_app" },
+	{ .name = "events lost in the stage",
+	  .lines = FAST "10 rant-loop-77 2 . x: y\nCPU:2 [LOST 90 EVENTS]\n300 rant-loop-77 2 . x: y\n",
+	  3, 306, 307, 311, "nic_to_app" },
+	{ .name = "the trace begins within the stage",
+	  .lines = "700 rant-loop-77 2 . x: y\n", AT(3, 806, 807, 811), .blame = "nic_to_app",
+	  .first = ORDINARY + 1 },
+	{ .name = "without breach.json",
+	  .lines = SWITCH("-5", "2", "rant-loop", "77", "hog", "9", "49") FAST
+	  SWITCH("400", "2", "hog", "9", "rant-loop", "77", "120"), AT(3, 402, 403, 407), .blame = "",
+	  .no_details = true },
+	{ .name = "a stage of the other host",
+	  .lines = FAST, 3, 6, 7, 11, "remote_nic_to_app" },
+	{ .name = "a packet that was not late",
+	  .lines = FAST, 3, 6, 7, 11, "nic_to_app" },
+};
+
+static void each_cause(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(scenarios); i++) {
+		write_text(&scenarios[i], "mono_raw");
+		write_json(&scenarios[i]);
+		golden("# %s\n", scenarios[i].name);
+		golden("%s", explain());
+	}
+}
+
+/* Each clock that is accepted gives the same text: here all have the times of the marker. */
+static void clocks(void **state)
+{
+	static const char *const names[] = { "mono_raw", "mono", "boot", "tai", "local", "x86-tsc", "" };
+	struct scenario s = scenarios[5];
+
+	(void)state;
+	write_json(&s);
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		write_text(&s, names[i]);
+		golden("# %s\n", names[i]);
+		golden("%s", explain());
+	}
+}
+
+/* A real-time thread that spins for 8 ms, recorded on a veth pair with Linux 6.18: its name, and its time. */
+static void recorded_trace(void **state)
+{
+	(void)state;
+	strcpy(folder, "tests/unit/traces/planted");
+	golden_hide("FOLDER", folder);
+	golden("%s", explain());
+}
+
+/* ---- Damage ------------------------------------------------------------------------------------------------------ */
+
+static void damaged(const char *name, const char *text, const char *json)
+{
+	write_file("all.txt", text, text ? strlen(text) : 0);
+	write_file("breach.json", json, json ? strlen(json) : 0);
+	golden("# %s\n", name);
+	golden("%s", explain());
+}
+
+static void damaged_folders(void **state)
+{
+	char path[128];
+
+	(void)state;
+	damaged("no file", NULL, NULL);
+	damaged("empty", "", NULL);
+	damaged("no marker", "# Trace clock: mono_raw\n", NULL);
+	damaged("marker without clocks", "# Trace clock: mono_raw\n               a-1       [000] ..... 9.000000: "
+		"tracing_mark_write: RANT_BREACH role=emit seq=1 latency_ns=5\n", NULL);
+	damaged("no times of the program", "# Trace clock: mono_raw\n               a-1       [000] ..... 9.000000: "
+		"tracing_mark_write: RANT_BREACH role=emit seq=1 latency_ns=5 T1_KERNEL=1.000000000 "
+		"REALTIME=1.000000000 TAI=1.000000000 MONOTONIC_RAW=9.000000000\n", NULL);
+	damaged("times far away", "# Trace clock: mono_raw\n               a-1       [000] ..... 9.000000: "
+		"tracing_mark_write: RANT_BREACH role=emit seq=1 latency_ns=5 T4_KERNEL=1.000000000 "
+		"T4_SW=2305843008.000000000 REALTIME=2.000000000 TAI=1.000000000 MONOTONIC_RAW=9.000000000\n", NULL);
+	write_text(&scenarios[5], "mono_raw");
+	write_file("breach.json", "{\"schema\":", 10);
+	golden("# %s\n", "half a breach.json: the line on stderr, and the text without it");
+	golden("%s", explain());
+	golden("%s", said);
+	write_file("breach.json", "{\"packets\":[1,null,{}],\"irqs\":{},\"blame\":7,\"host_cpu\":-5}", 57);
+	golden("# %s\n", "a breach.json with other types");
+	golden("%s", explain());
+	snprintf(path, sizeof(path), "%s/breach.json", folder);
+	unlink(path);
+	assert_int_equal(symlink("/etc/passwd", path), 0);
+	golden("# %s\n", "breach.json is a link");
+	explain();
+	golden("%s", said);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/all.txt", folder);
+	unlink(path);
+	assert_int_equal(symlink("/etc/passwd", path), 0);
+	golden("# %s\n", "all.txt is a link");
+	golden("%s", explain());
+	unlink(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	golden("# %s\n", "all.txt is a pipe");
+	golden("%s", explain());
+}
+
+static char *read_whole(const char *name, size_t *bytes)
+{
+	char path[128], *text = calloc(1, 1 << 20);
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	*bytes = fread(text, 1, (1 << 20) - 64, file);
+	fclose(file);
+	return text;
+}
+
+static void mutate(char *text, size_t *bytes)
+{
+	for (uint64_t n = 1 + util_below(30); n && *bytes > 1; n--) {
+		const size_t at = util_below(*bytes);
+
+		switch (util_below(5)) {
+		case 0:
+			text[at] = (char)util_random();
+			break;
+		case 1:
+			memmove(text + at, text + at + 1, *bytes - at - 1);
+			--*bytes;
+			break;
+		case 2:
+			text[at] = "0123456789=-[].: \n\"{},"[util_below(22)];
+			break;
+		case 3:
+			memset(text + at, '9', *bytes - at < 8 ? *bytes - at : 8);
+			break;
+		default:
+			*bytes = util_below(20) ? *bytes : at + 1;
+		}
+	}
+}
+
+/* No crash, no endless loop, at most twelve lines, parts that sum: see explain(). */
+static void mutated_folders(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		const struct scenario *s = &scenarios[util_below(COUNT_OF(scenarios))];
+		size_t bytes;
+		char *text;
+
+		write_text(s, util_below(4) ? "mono_raw" : "local");
+		write_json(s);
+		text = read_whole("all.txt", &bytes);
+		mutate(text, &bytes);
+		write_file("all.txt", text, bytes);
+		free(text);
+		if (!s->no_details && util_below(2)) {
+			text = read_whole("breach.json", &bytes);
+			mutate(text, &bytes);
+			write_file("breach.json", text, bytes);
+			free(text);
+		}
+		explain();
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(each_cause, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(clocks, make_folder, remove_folder),
+		cmocka_unit_test(recorded_trace),
+		cmocka_unit_test_setup_teardown(damaged_folders, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(mutated_folders, make_folder, remove_folder),
+	};
+
+	util_seed();
+	return golden_run(tests);
+}
