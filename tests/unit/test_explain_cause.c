@@ -194,7 +194,7 @@ static void write_text(const struct scenario *s, const char *clock)
 	fprintf(out, "%16s-%-7d [002] ..... 0.%06d: tracing_mark_write: RANT_BREACH role=reflect seq=500 latency_ns=1 "
 		"threshold_ns=1", "rant-loop", 77, end_us);
 	put_times(out, false, LATE_US, s);
-	/* The trace clock is the same as TAI, too, so that one text serves for each clock. */
+	/* The trace clock is the same as TAI, too: the text serves for each clock. */
 	fprintf(out, " REALTIME=%d.%06d000 TAI=0.%06d000 MONOTONIC_RAW=0.%06d000\n", REAL_S, end_us, end_us, end_us);
 	fclose(out);
 	write_file("all.txt", text, bytes);
