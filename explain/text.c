@@ -333,7 +333,7 @@ void explain_write(FILE *out, const struct cause *c, const struct evidence *e)
 		add_number(text, sizeof(text), c->packets);
 		text_add(text, sizeof(text), " packets)");
 	}
-	fprintf(out, "  %11s %12s %12s%s\n", "typical", "this one", "excess", text);
+	fprintf(out, "  %11s %12s %12s%s\n", "typical", "this packet", "excess", text);
 	write_sections(out, c, e);
 	write_cause(out, c, e);
 	write_limits(out, c, e);

@@ -24,7 +24,7 @@ struct section_time {
 	bool there;
 	int cpu; /* -1: not known */
 	int64_t ns;
-	int packets; /* SECTION_STACK: other packets before this one */
+	int packets; /* SECTION_STACK: other packets before the packet */
 	int32_t irq; /* SECTION_INTERRUPT: the interrupt */
 	uint32_t irq_name;
 	struct owner_parts parts;

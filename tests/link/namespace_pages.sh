@@ -111,6 +111,8 @@ spikes.md|irq/irq_handler_entry|else: test_trace_events
 spikes.md|napi/napi_poll|else: test_trace_events
 spikes.md|cd /var/tmp/rant-emit|else: trace-cmd and KernelShark
 spikes.md|Trace (tracing|else: namespace_trace.sh
+spikes.md|rant --explain|else: namespace_explain.sh
+spikes.md|Why (trace|else: test_explain_cause
 '
 
 # ---- Blocks of the pages -----------------------------------------------------------------------------------------------
