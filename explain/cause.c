@@ -46,7 +46,8 @@ static void add_totals(struct totals *t, const struct section_time section[SECTI
 
 static bool is_thread(const struct owner *o)
 {
-	return o->class == OWNER_THREAD || o->class == OWNER_HELD || o->class == OWNER_DEFERRED;
+	return o->class == OWNER_THREAD || o->class == OWNER_HELD || o->class == OWNER_DEFERRED ||
+	       o->class == OWNER_SOFTIRQS_OFF;
 }
 
 /* The element of an owner; threads of the same name share one. NULL: the list is full. */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORKS 256 /* kworkers whose function is kept while they do not run */
+#define TASKS 256 /* tasks whose work function and softirq are kept while they do not run */
 
 enum level { LEVEL_THREAD, LEVEL_SOFTIRQ, LEVEL_IRQ, LEVELS };
 
@@ -20,6 +20,7 @@ enum level { LEVEL_THREAD, LEVEL_SOFTIRQ, LEVEL_IRQ, LEVELS };
 struct state {
 	bool known; /* an event of this CPU was read */
 	bool open[LEVELS];
+	bool flagged[LEVELS]; /* the line of the entry had the letter of this context; PREEMPT_RT has none for softirqs */
 	struct owner owner[LEVELS];
 	int64_t last_ns; /* last event */
 };
@@ -28,10 +29,12 @@ struct finder {
 	struct owners *owners;
 	int32_t own_pid;
 	struct state cpu[TRACE_TEXT_CPUS_MAX];
-	struct {
+	struct task {
 		int32_t pid;
-		uint32_t function;
-	} work[WORKS];
+		uint32_t function; /* of its work item; 0: none */
+		bool in_softirq; /* PREEMPT_RT: it was preempted within a softirq */
+		struct owner softirq;
+	} task[TASKS];
 };
 
 /* ---- Spans ------------------------------------------------------------------------------------------------------- */
@@ -65,15 +68,13 @@ static int add_span(struct timeline *t, int64_t from_ns, const struct owner *own
 
 /* ---- Contexts ---------------------------------------------------------------------------------------------------- */
 
-static uint32_t *work_of(struct finder *f, int32_t pid)
+static struct task *task_of(struct finder *f, int32_t pid)
 {
-	const size_t slot = (size_t)(uint32_t)pid % WORKS;
+	struct task *task = &f->task[(uint32_t)pid % TASKS];
 
-	if (f->work[slot].pid != pid) {
-		f->work[slot].pid = pid;
-		f->work[slot].function = 0;
-	}
-	return &f->work[slot].function;
+	if (task->pid != pid)
+		*task = (struct task){ .pid = pid };
+	return task;
 }
 
 static void set_thread(struct finder *f, struct state *s, int32_t pid, uint32_t name, int16_t prio)
@@ -85,7 +86,7 @@ static void set_thread(struct finder *f, struct state *s, int32_t pid, uint32_t 
 	if (pid == 0)
 		*o = (struct owner){ .class = OWNER_IDLE, .number = OWNER_IDLE_UNKNOWN };
 	else
-		o->detail = *work_of(f, pid);
+		o->detail = task_of(f, pid)->function;
 	s->open[LEVEL_THREAD] = true;
 }
 
@@ -101,6 +102,22 @@ static void enter(struct state *s, enum level level, enum owner_class class, con
 {
 	s->owner[level] = (struct owner){ .class = (uint8_t)class, .name = e->name, .number = e->number };
 	s->open[level] = true;
+	s->flagged[level] = e->context && strchr(level == LEVEL_IRQ ? "hHzZ" : "sHzZ", e->context);
+}
+
+static void switch_task(struct finder *f, struct state *s, const struct event *e)
+{
+	struct task *from = task_of(f, e->pid), *to;
+
+	from->in_softirq = e->pid && s->open[LEVEL_SOFTIRQ] && !s->flagged[LEVEL_SOFTIRQ];
+	from->softirq = s->owner[LEVEL_SOFTIRQ];
+	set_thread(f, s, e->number, e->name, e->prio);
+	to = task_of(f, e->number);
+	s->open[LEVEL_IRQ] = false;
+	s->open[LEVEL_SOFTIRQ] = to->in_softirq;
+	s->owner[LEVEL_SOFTIRQ] = to->softirq;
+	s->flagged[LEVEL_SOFTIRQ] = false;
+	to->in_softirq = false;
 }
 
 /* Closes contexts that have ended without an exit event, and takes the task from the line. */
@@ -111,10 +128,8 @@ static int correct(struct finder *f, struct timeline *t, struct state *s, const 
 	int error = 0;
 
 	if (e->context) {
-		if (!strchr("hHzZ", e->context))
-			s->open[LEVEL_IRQ] = false;
-		if (!strchr("sHzZ", e->context))
-			s->open[LEVEL_SOFTIRQ] = false;
+		s->open[LEVEL_IRQ] &= !s->flagged[LEVEL_IRQ] || strchr("hHzZ", e->context);
+		s->open[LEVEL_SOFTIRQ] &= !s->flagged[LEVEL_SOFTIRQ] || strchr("sHzZ", e->context);
 	}
 	if (s->known && pid != e->pid)
 		error = add_span(t, s->last_ns, &(struct owner){ .class = OWNER_LOST });
@@ -151,14 +166,13 @@ static void apply(struct finder *f, struct state *s, const struct event *e)
 			top(s)->detail = 0;
 		return;
 	case EVENT_WORK_START:
-		s->owner[LEVEL_THREAD].detail = *work_of(f, e->pid) = e->name;
+		s->owner[LEVEL_THREAD].detail = task_of(f, e->pid)->function = e->name;
 		return;
 	case EVENT_WORK_END:
-		s->owner[LEVEL_THREAD].detail = *work_of(f, e->pid) = 0;
+		s->owner[LEVEL_THREAD].detail = task_of(f, e->pid)->function = 0;
 		return;
 	case EVENT_SWITCH:
-		s->open[LEVEL_IRQ] = s->open[LEVEL_SOFTIRQ] = false;
-		return set_thread(f, s, e->number, e->name, e->prio);
+		return switch_task(f, s, e);
 	case EVENT_IDLE:
 		if (s->owner[LEVEL_THREAD].class == OWNER_IDLE)
 			s->owner[LEVEL_THREAD].number = e->number;

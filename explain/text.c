@@ -34,6 +34,8 @@ static const struct class_row classes[OWNER_CLASSES] = {
 	[OWNER_WAKE] = { "rx-usecs 0 (ethtool -C), and forbid deep idle states (rant --check)" },
 	[OWNER_DEFERRED] = { "keep this thread off the CPU of the NIC's interrupts, or raise the priority of "
 			     "ksoftirqd" },
+	[OWNER_SOFTIRQS_OFF] = { "keep this thread off the CPU that receives; if it has no code with softirqs off: firmware "
+				 "(SMI) or hypervisor" },
 	[OWNER_PACKETS] = { "give this flow its own receive queue: ethtool -N (rant --check: flow steering)" },
 	[OWNER_UNSEEN] = { "firmware (SMI) or hypervisor: run rtla hwnoise on this CPU; see steal time in "
 			   "/proc/stat" },
@@ -97,6 +99,10 @@ static void add_owner(char *text, size_t bytes, const struct trace_text *t, cons
 	case OWNER_DEFERRED:
 		text_add(text, bytes, "deferred to ksoftirqd, ");
 		return add_thread(text, bytes, t, o, tasks);
+	case OWNER_SOFTIRQS_OFF:
+		text_add(text, bytes, "softirqs off in ");
+		add_thread(text, bytes, t, o, tasks);
+		return text_add(text, bytes, ", or not seen by the kernel");
 	case OWNER_PACKETS:
 		return text_add(text, bytes, "other packets before it");
 	case OWNER_UNSEEN:

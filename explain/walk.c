@@ -197,6 +197,15 @@ static void walk_interrupt(struct walk *w, int64_t stack_ns, int *cpu)
 	rename_owners(s, OWNER_IDLE, OWNER_WAKE);
 }
 
+/* A section that ends in NET_RX: a thread had the CPU although the softirq was pending. */
+static void name_wait(struct section_time *s, const struct trace_text *t, const struct event *rx)
+{
+	const bool deferred = rx && !strncmp(trace_text_name(t, rx->task), "ksoftirqd", 9);
+
+	rename_owners(s, OWNER_THREAD, deferred ? OWNER_DEFERRED : OWNER_SOFTIRQS_OFF);
+	rename_owners(s, OWNER_RANT, deferred ? OWNER_DEFERRED : OWNER_SOFTIRQS_OFF);
+}
+
 static void walk_net_rx(struct walk *w, int64_t stack_ns, int *cpu)
 {
 	const struct trace_text *t = &w->e->text;
@@ -206,8 +215,7 @@ static void walk_net_rx(struct walk *w, int64_t stack_ns, int *cpu)
 	if (!rx || !w->section[SECTION_INTERRUPT].there)
 		return;
 	end_section(w, SECTION_NET_RX, rx->cpu, rx->ns);
-	if (!strncmp(trace_text_name(t, rx->task), "ksoftirqd", 9))
-		rename_owners(&w->section[SECTION_NET_RX], OWNER_THREAD, OWNER_DEFERRED);
+	name_wait(&w->section[SECTION_NET_RX], t, rx);
 }
 
 /* Until the packet is in the stack: there the kernel takes its receive time. */
@@ -237,8 +245,13 @@ static void walk_thread(struct walk *w, int stack_cpu)
 
 	ready = find_first(t, (struct wanted){ EVENT_DATA_READY, stack_cpu, IPPROTO_UDP, NULL },
 			   w->at_ns - 2 * TRACE_TEXT_NS, w->i->to_ns);
-	if (ready)
+	if (ready) {
+		const struct wanted rx = { EVENT_SOFTIRQ_ENTRY, ready->cpu, SOFTIRQ_NET_RX, NULL };
+
+		from_ns = w->at_ns;
 		end_section(w, SECTION_SOCKET, ready->cpu, ready->ns);
+		name_wait(&w->section[SECTION_SOCKET], t, find_last(t, rx, from_ns, ready->ns));
+	}
 	from_ns = w->at_ns;
 	runs = find_last(t, (struct wanted){ EVENT_SWITCH, cpu, t->breach.pid, NULL }, from_ns,
 			 w->i->to_ns + w->i->bound_ns);

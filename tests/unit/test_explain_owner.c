@@ -113,6 +113,12 @@ static const struct {
 	  "161 kw-5 1 " SWITCH("kw", "5", "I", "rant", "77", "120")
 	  "200 rant-77 1 . x: y\n",
 	  "rant rant 77 49; thread kw 5 6; thread kw 5 (f) 15; thread rt 6 30" },
+	{ "PREEMPT_RT: a softirq in a thread, preempted, without a letter for its context",
+	  BEGIN "110 rant-77 1 " SWITCH("rant", "77", "R", "ksoft", "5", "120")
+	  "112 ksoft-5 1 . softirq_entry: vec=3 [action=NET_RX]\n120 ksoft-5 1 . x: y\n"
+	  "130 ksoft-5 1 " SWITCH("ksoft", "5", "R", "rt", "6", "49") "150 rt-6 1 " SWITCH("rt", "6", "S", "ksoft", "5", "120")
+	  "155 ksoft-5 1 . softirq_exit: vec=3 [action=NET_RX]\n200 ksoft-5 1 . x: y\n",
+	  "rant rant 77 10; thread ksoft 5 47; softirq NET_RX 3 23; thread rt 6 20" },
 	{ "idle states", "100 <idle>-0 1 . cpu_idle: state=3 cpu_id=1\n"
 	  "150 <idle>-0 1 . cpu_idle: state=4294967295 cpu_id=1\n"
 	  "160 <idle>-0 1 " SWITCH("swapper/1", "0", "R", "rant", "77", "120")
