@@ -260,11 +260,6 @@ static const struct scenario scenarios[] = {
 	  SWITCH("280", "1", "hog", "9", "ksoftirqd/1", "22", "120")
 	  "282 ksoftirqd/1-22 1 s softirq_entry: vec=3 [action=NET_RX]\n"
 	  "283 ksoftirqd/1-22 1 s netif_receive_skb_entry: dev=eth1 len=240\n", 283, 286, 287, 291, "nic_to_app" },
-	{ .name = "a thread that has softirqs off",
-	  .lines = SWITCH("-9", "1", "<idle>", "0", "hog", "9", "120")
-	  "1 hog-9 1 h irq_handler_entry: irq=45 name=eth1-rx-1\n1 hog-9 1 h irq_handler_exit: irq=45 ret=handled\n"
-	  "282 hog-9 1 s softirq_entry: vec=3 [action=NET_RX]\n"
-	  "283 hog-9 1 s netif_receive_skb_entry: dev=eth1 len=240\n", AT(283, 286, 287, 291), .blame = "nic_to_app" },
 	{ .name = "other packets before it",
 	  .lines = IRQ("1") RX("2") RECEIVE("10") RECEIVE("20") RECEIVE("30") RECEIVE("40") RECEIVE("50")
 	  RECEIVE("60") READY("61") RX_EXIT("62"), 60, 63, 64, 68, "nic_to_app" },
@@ -323,6 +318,11 @@ static const struct scenario scenarios[] = {
 	  .no_details = true },
 	{ .name = "a stage of the other host",
 	  .lines = FAST, 3, 6, 7, 11, "remote_nic_to_app" },
+	{ .name = "a thread that has softirqs off",
+	  .lines = SWITCH("-9", "1", "<idle>", "0", "hog", "9", "120")
+	  "1 hog-9 1 h irq_handler_entry: irq=45 name=eth1-rx-1\n1 hog-9 1 h irq_handler_exit: irq=45 ret=handled\n"
+	  "282 hog-9 1 s softirq_entry: vec=3 [action=NET_RX]\n"
+	  "283 hog-9 1 s netif_receive_skb_entry: dev=eth1 len=240\n", AT(283, 286, 287, 291), .blame = "nic_to_app" },
 	{ .name = "a packet that was not late",
 	  .lines = FAST, 3, 6, 7, 11, "nic_to_app" },
 };
