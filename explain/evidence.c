@@ -249,6 +249,68 @@ static int read_details(struct evidence *e, const struct tree *t)
 	return read_packets(e, tree_member(t, "packets"));
 }
 
+/* ---- The rate without a marker of the start ---------------------------------------------------------------------- */
+
+#define FOLLOW_NS 4000 /* from a send time to its event, and the error of the prediction */
+#define FOLLOWED_LEAST 16 /* packets */
+#define FOLLOWED_SPAN_NS (20 * NS_PER_MS)
+
+/* The first event of the send path of the measuring thread within FOLLOW_NS of a time; NULL: none. */
+static const struct event *find_send(const struct trace_text *t, int64_t ns)
+{
+	size_t low = 0, high = t->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (t->event[middle].ns < ns - FOLLOW_NS)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < t->count && t->event[low].ns <= ns + FOLLOW_NS; low++)
+		if (t->event[low].kind == EVENT_QUEUE && t->event[low].pid == t->breach.pid)
+			return &t->event[low];
+	return NULL;
+}
+
+/* A long run has overwritten the marker of the start. Then the events net_dev_queue are compared with the send times of
+ * the packets, from the marker of the breach backwards, and the rate is that of a straight line through them. */
+static void follow_packets(struct evidence *e)
+{
+	const int n = e->role == ROLE_EMIT ? 1 : 3;
+	double sum = 0, sum_x = 0, sum_y = 0, sum_xx = 0, sum_xy = 0, shift_ns = 0, divisor;
+	int64_t last_ns = 0;
+
+	for (size_t i = e->packets; i-- > 0;) {
+		const struct stamps *s = &e->packet[i];
+		const int64_t distance_ns = s->known[n][STAMP_SW] ? s->ns[n][STAMP_SW] - e->realtime_ns : 1;
+		const struct event *send;
+
+		if (distance_ns >= last_ns || distance_ns < -DISTANCE_MAX_NS)
+			continue;
+		send = find_send(&e->text, e->placed_ns + distance_ns + (int64_t)shift_ns);
+		if (!send)
+			continue;
+
+		const double x = (double)distance_ns, y = (double)(send->ns - e->placed_ns - distance_ns);
+
+		shift_ns += sum ? (y - shift_ns) / 8 : y;
+		last_ns = distance_ns;
+		sum++;
+		sum_x += x;
+		sum_y += y;
+		sum_xx += x * x;
+		sum_xy += x * y;
+	}
+	divisor = sum * sum_xx - sum_x * sum_x;
+	if (sum < FOLLOWED_LEAST || -last_ns < FOLLOWED_SPAN_NS || divisor <= 0)
+		return;
+	e->rate = (sum * sum_xy - sum_x * sum_y) / divisor;
+	e->rate_known = fabs(e->rate) <= RATE_MAX;
+	e->rate = e->rate_known ? e->rate : 0;
+}
+
 /* ---- The folder -------------------------------------------------------------------------------------------------- */
 
 /* Opens a regular file. NULL: errno is set. */
@@ -337,6 +399,8 @@ int evidence_open(struct evidence *e, const char *folder)
 		error = place_marker(e, folder);
 	if (!error)
 		error = read_json(e, folder_fd, folder);
+	if (!error && !e->rate_known)
+		follow_packets(e);
 	close(folder_fd);
 	return error;
 }

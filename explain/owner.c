@@ -20,7 +20,7 @@ enum level { LEVEL_THREAD, LEVEL_SOFTIRQ, LEVEL_IRQ, LEVELS };
 struct state {
 	bool known; /* an event of this CPU was read */
 	bool open[LEVELS];
-	bool flagged[LEVELS]; /* the line of the entry had the letter of this context; PREEMPT_RT has none for softirqs */
+	bool flagged[LEVELS]; /* its entry had the letter of this context; PREEMPT_RT has no letter for softirqs */
 	struct owner owner[LEVELS];
 	int64_t last_ns; /* last event */
 };

@@ -19,7 +19,7 @@ enum owner_class {
 	OWNER_HELD, /* the interrupt did not arrive: moderation of the NIC, or interrupts are off in this thread */
 	OWNER_WAKE, /* the interrupt did not arrive, and the CPU was idle: moderation, or exit from the idle state */
 	OWNER_DEFERRED, /* the softirq was left to ksoftirqd, and this thread ran */
-	OWNER_SOFTIRQS_OFF, /* the softirq waited: this thread had softirqs off, or the time was not seen by the kernel */
+	OWNER_SOFTIRQS_OFF, /* the softirq waited: this thread had softirqs off, or not seen by the kernel */
 	OWNER_PACKETS, /* number of other packets in the same softirq before the packet */
 	/* No event for a long time while the measuring thread was on the CPU. number: 1 if its program may have taken
 	 * the time, 0 if it polled the socket. */

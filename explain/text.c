@@ -34,8 +34,8 @@ static const struct class_row classes[OWNER_CLASSES] = {
 	[OWNER_WAKE] = { "rx-usecs 0 (ethtool -C), and forbid deep idle states (rant --check)" },
 	[OWNER_DEFERRED] = { "keep this thread off the CPU of the NIC's interrupts, or raise the priority of "
 			     "ksoftirqd" },
-	[OWNER_SOFTIRQS_OFF] = { "keep this thread off the CPU that receives; if it has no code with softirqs off: firmware "
-				 "(SMI) or hypervisor" },
+	[OWNER_SOFTIRQS_OFF] = { "keep this thread off the CPU that receives; if it has no code with softirqs off: "
+				 "firmware (SMI) or hypervisor" },
 	[OWNER_PACKETS] = { "give this flow its own receive queue: ethtool -N (rant --check: flow steering)" },
 	[OWNER_UNSEEN] = { "firmware (SMI) or hypervisor: run rtla hwnoise on this CPU; see steal time in "
 			   "/proc/stat" },

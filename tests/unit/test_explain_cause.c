@@ -16,9 +16,12 @@
 #define REAL_S 1000 /* CLOCK_REALTIME minus the trace clock */
 #define ORDINARY 20
 #define PACKET_US 1000 /* between ordinary packets; the late packet comes after them */
-#define LATE_US ((ORDINARY + 1) * PACKET_US)
+#define LATE_US ((ordinary + 1) * PACKET_US)
+#define END_US (LATE_US + 3000) /* the marker of the breach */
 
 static char folder[64];
+static int ordinary = ORDINARY;
+static int drift_ppm; /* of CLOCK_REALTIME against the trace clock */
 static char said[4096];
 
 /* ---- A folder ---------------------------------------------------------------------------------------------------- */
@@ -155,10 +158,12 @@ static void put_lines(FILE *out, const char *lines, int base_us)
 
 static void put_time(FILE *out, bool json, const char *name, int us, int after_us)
 {
+	const int64_t ns = (us + after_us) * NS_PER_US + (int64_t)(us + after_us - END_US) * drift_ppm / 1000;
+
 	if (!after_us)
 		return;
-	fprintf(out, json ? ",\"%s\":%d%06d000" : " %s=%d.%06d000", name, REAL_S + (us + after_us) / 1000000,
-		(us + after_us) % 1000000);
+	fprintf(out, json ? ",\"%s\":%d%09d" : " %s=%d.%09d", name, REAL_S + (int)(ns / NS_PER_S),
+		(int)(ns % NS_PER_S));
 }
 
 /* The NIC's clock is 37 s ahead. */
@@ -175,7 +180,6 @@ static void put_times(FILE *out, bool json, int us, const struct scenario *s)
 
 static void write_text(const struct scenario *s, const char *clock)
 {
-	const int end_us = LATE_US + 3000;
 	char *text = NULL;
 	size_t bytes = 0;
 	FILE *out = open_memstream(&text, &bytes);
@@ -188,14 +192,14 @@ static void write_text(const struct scenario *s, const char *clock)
 	put_event(out, s->first * PACKET_US + 500, "other", 9, 3, '.',
 		  "sched_switch: prev_comm=other prev_pid=9 prev_prio=120 prev_state=S ==> next_comm=swapper/3 "
 		  "next_pid=0 next_prio=120");
-	for (int i = s->first + 1; i <= ORDINARY; i++)
+	for (int i = s->first + 1; i <= ordinary; i++)
 		put_ordinary(out, i * PACKET_US);
 	put_lines(out, s->lines, LATE_US);
 	fprintf(out, "%16s-%-7d [002] ..... 0.%06d: tracing_mark_write: RANT_BREACH role=reflect seq=500 latency_ns=1 "
-		"threshold_ns=1", "rant-loop", 77, end_us);
+		"threshold_ns=1", "rant-loop", 77, END_US);
 	put_times(out, false, LATE_US, s);
 	/* The trace clock is the same as TAI, too: the text serves for each clock. */
-	fprintf(out, " REALTIME=%d.%06d000 TAI=0.%06d000 MONOTONIC_RAW=0.%06d000\n", REAL_S, end_us, end_us, end_us);
+	fprintf(out, " REALTIME=%d.%06d000 TAI=0.%06d000 MONOTONIC_RAW=0.%06d000\n", REAL_S, END_US, END_US, END_US);
 	fclose(out);
 	write_file("all.txt", text, bytes);
 	free(text);
@@ -203,7 +207,7 @@ static void write_text(const struct scenario *s, const char *clock)
 
 static void write_json(const struct scenario *s)
 {
-	static const struct scenario ordinary = { .kernel_us = 3, .app_us = 6, .send_us = 7, .wire_us = 11 };
+	static const struct scenario usual = { .kernel_us = 3, .app_us = 6, .send_us = 7, .wire_us = 11 };
 	char *text = NULL;
 	size_t bytes = 0;
 	FILE *out = open_memstream(&text, &bytes);
@@ -211,9 +215,9 @@ static void write_json(const struct scenario *s)
 	fprintf(out, "{\"schema\":1,\"role\":\"reflect\",\"seq\":500,\"host_cpu\":2,\"interface\":\"eth1\","
 		"\"irqs\":[{\"irq\":44,\"name\":\"eth1\"},{\"irq\":45,\"name\":\"eth1-rx-1\"}],\"blame\":\"%s\","
 		"\"relations\":{\"hw_minus_realtime_ns\":37000000000,\"hw_bound_ns\":200},\"packets\":[", s->blame);
-	for (int i = 1; i <= ORDINARY; i++) {
+	for (int i = 1; i <= ordinary; i++) {
 		fprintf(out, "{\"seq\":%d", i);
-		put_times(out, true, i * PACKET_US, &ordinary);
+		put_times(out, true, i * PACKET_US, &usual);
 		fprintf(out, "},");
 	}
 	fprintf(out, "{\"seq\":500");
@@ -353,6 +357,26 @@ static void clocks(void **state)
 	}
 }
 
+/* Without a marker of the start the rate of the clocks comes from the events of the ordinary packets. */
+static void rate_of_the_clocks(void **state)
+{
+	(void)state;
+	ordinary = 300;
+	for (drift_ppm = -80; drift_ppm <= 80; drift_ppm += 40) {
+		struct evidence e;
+
+		write_text(&scenarios[0], "mono_raw");
+		write_json(&scenarios[0]);
+		assert_int_equal(evidence_open(&e, folder), 0);
+		assert_true(e.rate_known);
+		if (e.rate < -(drift_ppm + 5) * 1e-6 || e.rate > -(drift_ppm - 5) * 1e-6)
+			fail_msg("%d ppm: %g", drift_ppm, e.rate);
+		evidence_close(&e);
+	}
+	drift_ppm = 0;
+	ordinary = ORDINARY;
+}
+
 /* A real-time thread that spins for 8 ms, recorded on a veth pair with Linux 6.18: its name, and its time. */
 static void recorded_trace(void **state)
 {
@@ -482,6 +506,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_cause, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(clocks, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(rate_of_the_clocks, make_folder, remove_folder),
 		cmocka_unit_test(recorded_trace),
 		cmocka_unit_test_setup_teardown(damaged_folders, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(mutated_folders, make_folder, remove_folder),
