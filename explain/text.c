@@ -21,26 +21,27 @@ struct class_row {
 static const struct class_row classes[OWNER_CLASSES] = {
 	[OWNER_ABSENT] = { "enlarge buffer_size_kb of the trace instance, and include this CPU in tracing_cpumask" },
 	[OWNER_LOST] = { "enable fewer events, or enlarge buffer_size_kb of the trace instance" },
-	[OWNER_NMI] = { "switch the NMI watchdog and perf off (rant --check: NMI watchdog)" },
-	[OWNER_IRQ] = { "move this interrupt to another CPU: /proc/irq/N/smp_affinity (rant --check: interrupts)" },
-	[OWNER_VECTOR] = { "keep timers and other CPUs' calls off this CPU: nohz_full=, isolcpus= (rant --check)" },
+	[OWNER_NMI] = { "switch the NMI watchdog and perf off (rant --check: watchdog)" },
+	[OWNER_IRQ] = { "move this interrupt to another CPU: /proc/irq/N/smp_affinity (rant --check: irqbalance)" },
+	[OWNER_VECTOR] = { "keep timers and calls of other CPUs off this CPU: nohz_full=, isolcpus= "
+			   "(rant --check: nohz_full)" },
 	[OWNER_SOFTIRQ] = { "keep its interrupts and timers off this CPU: IRQ affinity, nohz_full=, rcu_nocbs= "
-			    "(rant --check)" },
+			    "(rant --check: nohz_full)" },
 	[OWNER_THREAD] = { "keep this thread off the CPU: isolcpus=, taskset, or --fifo above its priority "
-			   "(rant --check)" },
+			   "(rant --check: isolated CPUs)" },
 	[OWNER_IDLE] = { "forbid deep idle states: leave --no-cpu-dma-latency out, or --spin "
 			 "(rant --check: idle states)" },
-	[OWNER_HELD] = { "rx-usecs 0 (ethtool -C), and find code with interrupts off: tracer irqsoff" },
-	[OWNER_WAKE] = { "rx-usecs 0 (ethtool -C), and forbid deep idle states (rant --check)" },
+	[OWNER_HELD] = { "rx-usecs 0 (rant --check: coalescing), and find code with interrupts off: tracer irqsoff" },
+	[OWNER_WAKE] = { "rx-usecs 0, and forbid deep idle states (rant --check: coalescing, idle states)" },
 	[OWNER_DEFERRED] = { "keep this thread off the CPU of the NIC's interrupts, or raise the priority of "
 			     "ksoftirqd" },
 	[OWNER_SOFTIRQS_OFF] = { "keep this thread off the CPU that receives; if it has no code with softirqs off: "
 				 "firmware (SMI) or hypervisor" },
-	[OWNER_PACKETS] = { "give this flow its own receive queue: ethtool -N (rant --check: flow steering)" },
+	[OWNER_PACKETS] = { "give this flow its own receive queue: ethtool -N (rant --check: queues)" },
 	[OWNER_UNSEEN] = { "firmware (SMI) or hypervisor: run rtla hwnoise on this CPU; see steal time in "
 			   "/proc/stat" },
-	[OWNER_WIRE] = { "other frames in the transmit queue, pause frames or power saving of the NIC: ethtool -S, "
-			 "--show-eee" },
+	[OWNER_WIRE] = { "other frames in the transmit queue, pause frames or power saving of the NIC "
+			 "(rant --check: pause frames)" },
 };
 
 static void add_priority(char *text, size_t bytes, int prio)

@@ -26,7 +26,8 @@ enum event_kind {
 	EVENT_SWITCH, /* name, number, prio: the next task; `task` and `pid` are the previous one */
 	EVENT_WAKING, /* name, number, prio: the woken task */
 	EVENT_IDLE, /* number: the idle state; -1: its end */
-	EVENT_HRTIMER_ENTRY, EVENT_HRTIMER_EXIT, EVENT_TIMER_ENTRY, EVENT_TIMER_EXIT, /* name: the function */
+	/* name: the function; tasklets are as timers */
+	EVENT_HRTIMER_ENTRY, EVENT_HRTIMER_EXIT, EVENT_TIMER_ENTRY, EVENT_TIMER_EXIT,
 	EVENT_WORK_START, EVENT_WORK_END, /* name: the function */
 	EVENT_NAPI_POLL, /* after the poll; name: the interface, number: its packets */
 	EVENT_RECEIVE, /* netif_receive_skb_entry, napi_gro_receive_entry; name: the interface */
