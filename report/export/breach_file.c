@@ -69,7 +69,7 @@ static bool is_candidate(const struct part *parts, int n, const struct part *p)
 
 	for (int i = 0; i < n; i++)
 		split |= parts[i].index == STAGE_REMOTE_APP;
-	return !p->stage.kernel && p->index != STAGES &&
+	return !stages_is_part(&p->stage) && p->index != STAGES &&
 	       (p->stage.inside || (p->index == STAGE_RESPONSE && p->stage.peer && !split));
 }
 
