@@ -147,7 +147,7 @@ at a hwstamp_ctl -i sim0 -t 0 -r 0 >/dev/null
 doctor 'simulated NIC' 0 a '' '' \
 	"^ok    stamps: hardware transmit, and receive with filter 'all' \\(ethtool TSINFO\\)$" \
 	"^ok    stamp setting: transmit 'off', filter 'none': rant sets it for the run and restores it" \
-	"^note  driver: 'simnic', which is not in the list of known drivers" '^ok    link: up' '^ok    speed: 1000 Mb/s' \
+	'! ^[a-z]+ +driver: ' '^ok    link: up' '^ok    speed: 1000 Mb/s' \
 	'^ok    NIC clock: runs; a reading takes [0-9]+ ns .*\(/dev/ptp[0-9]+, measured now\)$' \
 	'^note  NIC interrupts: unknown, ' '^note  NUMA: unknown, ' \
 	'^ok    coalescing: receive off \(ETHTOOL_GCOALESCE\)$' ', 0 failures$'
