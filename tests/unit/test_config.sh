@@ -92,7 +92,7 @@ verdict() {
 all=(eth0 --ip 10.0.0.1 --remote-ip 10.0.0.2 --remote-mac 52:54:00:00:00:02 --cpu 2 --irq-cpu 3 --cpu-power --trace --demote-irqs)
 
 script=("$tree/config.sh") # as it is called
-changes=45                 # that config.sh makes with them
+changes=64                 # that config.sh makes with them
 
 # config STATUS ARGUMENTS...: output in $work/out and err.
 config() {
