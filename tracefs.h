@@ -7,7 +7,7 @@
 #include "rant.h"
 
 #define TRACE_INSTANCE "rant"
-#define TRACE_MARKER_BYTES 512 /* the longest marker has 387 */
+#define TRACE_MARKER_BYTES 512 /* the longest marker has 419 */
 
 /* The measuring thread takes a trace from armed to frozen, the housekeeping thread back. */
 enum trace_state { TRACE_ARMED, TRACE_FROZEN };
