@@ -265,19 +265,11 @@ static void add_cpus(struct cause *c)
 
 static void find_absent(struct cause *c, const struct evidence *e, const struct totals *late)
 {
-	const uint64_t needed = 1ULL << EVENT_SWITCH | 1ULL << EVENT_IRQ_ENTRY | 1ULL << EVENT_SOFTIRQ_ENTRY;
-
 	for (int i = 0; i < late->parts.count; i++)
 		if (late->parts.part[i].owner.class <= OWNER_LOST)
 			c->absent_ns += late->parts.part[i].ns;
 	if (e->text.count && e->text.event[0].ns > c->from_ns)
 		c->missing_ns = e->text.event[0].ns - c->from_ns;
-	if ((e->text.kinds & needed) != needed)
-		c->not_enabled = !(e->text.kinds & 1ULL << EVENT_SWITCH) ? "sched:sched_switch" :
-				 !(e->text.kinds & 1ULL << EVENT_SOFTIRQ_ENTRY) ? "irq:softirq_entry" :
-									  "irq:irq_handler_entry";
-	else if (!(e->text.kinds & 1ULL << EVENT_VECTOR_ENTRY))
-		c->not_enabled = "irq_vectors:local_timer_entry";
 }
 
 int cause_find(struct cause *c, struct owners *o, const struct evidence *e, const char *folder)

@@ -33,7 +33,6 @@ struct cause {
 	int spread;
 	int64_t absent_ns; /* not in the trace, of ns */
 	int64_t missing_ns; /* the buffer would have to begin earlier by this time */
-	const char *not_enabled; /* events whose absence leaves eventless time unexplained; NULL: none */
 };
 
 /* Explains a breach. 0, or -errno after one line on stderr. *o: the owners, which the caller frees in any case. */

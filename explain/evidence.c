@@ -381,6 +381,31 @@ static int read_json(struct evidence *e, int folder_fd, const char *folder)
 	return error;
 }
 
+/* Without these events a CPU may be busy unnoticed. */
+static void find_not_enabled(struct evidence *e, int folder_fd)
+{
+	static const struct {
+		enum event_kind kind;
+		bool on_x86; /* elsewhere the local timer is an interrupt as others */
+		const char *name, *path;
+	} needed[] = {
+		{ EVENT_SWITCH, false, "sched:sched_switch", "raw/events/sched/sched_switch/format" },
+		{ EVENT_IRQ_ENTRY, false, "irq:irq_handler_entry", "raw/events/irq/irq_handler_entry/format" },
+		{ EVENT_SOFTIRQ_ENTRY, false, "irq:softirq_entry", "raw/events/irq/softirq_entry/format" },
+		{ EVENT_VECTOR_ENTRY, true, "irq_vectors:local_timer_entry",
+		  "raw/events/irq_vectors/local_timer_entry/format" },
+	};
+	const bool formats = !faccessat(folder_fd, "raw/events", X_OK, 0);
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]) && !e->not_enabled; i++) {
+		const bool seen = e->text.kinds & 1ULL << needed[i].kind;
+		const bool there = formats && !faccessat(folder_fd, needed[i].path, F_OK, AT_SYMLINK_NOFOLLOW);
+
+		if (!seen && !there && (!needed[i].on_x86 || e->text.x86))
+			e->not_enabled = needed[i].name;
+	}
+}
+
 int evidence_open(struct evidence *e, const char *folder)
 {
 	const int folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -401,6 +426,8 @@ int evidence_open(struct evidence *e, const char *folder)
 		error = read_json(e, folder_fd, folder);
 	if (!error && !e->rate_known)
 		follow_packets(e);
+	if (!error)
+		find_not_enabled(e, folder_fd);
 	close(folder_fd);
 	return error;
 }

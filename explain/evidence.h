@@ -35,6 +35,10 @@ struct evidence {
 	bool rate_known;
 	double rate; /* of the trace clock minus that of CLOCK_REALTIME, relative */
 
+	/* An event without which a CPU may be busy unnoticed, "SYSTEM:NAME", and which was not enabled; NULL: none. From the
+	 * formats in raw/, else from the events in the text. */
+	const char *not_enabled;
+
 	/* From breach.json. */
 	bool details; /* it was read */
 	int cpu; /* of the measuring thread; -1: not known */

@@ -276,8 +276,8 @@ static void write_cause(FILE *out, const struct cause *c, const struct evidence 
 		add_cause(text, sizeof(text), c, e, 1);
 	}
 	fprintf(out, "  Cause: %s\n", text);
-	if (c->rank[0].owner.class == OWNER_UNSEEN && c->not_enabled)
-		fprintf(out, "  Cure : not known: events %s are not in the trace: enable them\n", c->not_enabled);
+	if (c->rank[0].owner.class == OWNER_UNSEEN && e->not_enabled)
+		fprintf(out, "  Cure : not known: the event %s is not in the trace: enable it\n", e->not_enabled);
 	else if (c->rank[0].owner.class == OWNER_UNSEEN && c->stage->kind != STAGE_IS_RECEIVE)
 		fprintf(out, "  Cure : it may be rant's own code or a page fault, else %s\n",
 			classes[OWNER_UNSEEN].cure);

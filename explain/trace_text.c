@@ -344,6 +344,7 @@ static int add_event(struct reader *r, const struct event *e)
 static void read_header(struct trace_text *t, const char *line)
 {
 	static const char clock[] = "# Trace clock: ", buffer[] = "# Buffer: ", lost[] = ", of all CPUs: ";
+	static const char kernel[] = "# Kernel: ";
 	const char *at;
 	uint64_t number;
 
@@ -353,6 +354,7 @@ static void read_header(struct trace_text *t, const char *line)
 		for (char *c = t->clock; *c; c++)
 			*c = text_shown(*c);
 	}
+	t->x86 |= !strncmp(line, kernel, strlen(kernel)) && strstr(line, "x86_64");
 	if (strncmp(line, buffer, strlen(buffer)))
 		return;
 	at = line + strlen(buffer);

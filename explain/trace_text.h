@@ -77,6 +77,7 @@ struct trace_text {
 	uint64_t malformed; /* lines that could not be read, or whose time is before that of the previous line */
 	uint64_t dropped; /* oldest events, beyond TRACE_TEXT_EVENTS_MAX */
 	bool cut_off; /* the last line is not complete */
+	bool x86; /* the header names such a machine */
 	struct trace_text_names *names;
 };
 

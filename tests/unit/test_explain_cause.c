@@ -357,6 +357,37 @@ static void clocks(void **state)
 	}
 }
 
+/* Time without an event is unexplained while an event that could explain it is not enabled. */
+static void events_that_are_not_enabled(void **state)
+{
+	static const char *const folders[] = { "raw", "raw/events", "raw/events/sched", "raw/events/sched/sched_switch" };
+	static const struct scenario quiet = { .lines = "1 rant-loop-77 2 . x: y\n", AT(3, 306, 307, 311),
+					       .blame = "kernel_to_app", .first = ORDINARY };
+	struct evidence e;
+	char path[256];
+
+	(void)state;
+	write_text(&quiet, "mono_raw");
+	write_json(&quiet);
+	assert_int_equal(evidence_open(&e, folder), 0);
+	assert_string_equal(e.not_enabled, "irq:irq_handler_entry");
+	evidence_close(&e);
+	golden("%s", explain());
+	for (size_t i = 0; i < COUNT_OF(folders); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, folders[i]);
+		assert_int_equal(mkdir(path, 0700), 0);
+	}
+	write_file("raw/events/sched/sched_switch/format", "x", 1);
+	assert_int_equal(evidence_open(&e, folder), 0);
+	assert_string_equal(e.not_enabled, "irq:irq_handler_entry");
+	evidence_close(&e);
+	write_file("raw/events/sched/sched_switch/format", NULL, 0);
+	for (size_t i = COUNT_OF(folders); i-- > 0;) {
+		snprintf(path, sizeof(path), "%s/%s", folder, folders[i]);
+		assert_int_equal(rmdir(path), 0);
+	}
+}
+
 /* Without a marker of the start the rate of the clocks comes from the events of the ordinary packets. */
 static void rate_of_the_clocks(void **state)
 {
@@ -506,6 +537,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_cause, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(clocks, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(events_that_are_not_enabled, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(rate_of_the_clocks, make_folder, remove_folder),
 		cmocka_unit_test(recorded_trace),
 		cmocka_unit_test_setup_teardown(damaged_folders, make_folder, remove_folder),
