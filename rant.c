@@ -620,6 +620,13 @@ static void find_teeth(struct run *r)
 
 /* ---- The program ------------------------------------------------------------------------------------------------- */
 
+/* The cause of the breach whose trace was saved last. That it cannot be found is no error of the run. */
+static void print_cause(const struct run *r)
+{
+	if (*r->keeper.saved.path)
+		explain_folder(r->keeper.saved.path, r->report.stdout_taken ? stderr : stdout, "\n");
+}
+
 static enum status conclude(struct run *r)
 {
 	int error;
@@ -644,6 +651,8 @@ static enum status conclude(struct run *r)
 	find_teeth(r);
 	if (!r->options.quiet)
 		error |= report_print(&r->report);
+	if (!r->options.quiet)
+		print_cause(r);
 	return outputs_write(&r->outputs, status_judge(&r->report, r->server, error));
 }
 
@@ -746,7 +755,8 @@ int main(int argc, char **argv)
 	if (run.options.report || run.options.compare)
 		return results_main(&run.options);
 	if (run.options.explain_path)
-		return explain_main(run.options.explain_path, run.options.quiet);
+		return explain_folder(run.options.explain_path, run.options.quiet ? NULL : stdout, "") ?
+		       STATUS_FAILED : STATUS_DONE;
 	if (affinity_read(&run.affinity, &run.options) || choose_path(&run))
 		return STATUS_FAILED;
 	if (run.options.check)

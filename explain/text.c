@@ -346,7 +346,7 @@ void explain_write(FILE *out, const struct cause *c, const struct evidence *e)
 	write_limits(out, c, e);
 }
 
-int explain_main(const char *folder, bool quiet)
+int explain_folder(const char *folder, FILE *out, const char *before)
 {
 	struct evidence *e = calloc(1, sizeof(*e));
 	struct owners *o = calloc(1, sizeof(*o));
@@ -359,10 +359,11 @@ int explain_main(const char *folder, bool quiet)
 		error = evidence_open(e, folder);
 		if (!error)
 			error = cause_find(c, o, e, folder);
-		if (!error && !quiet) {
-			explain_write(stdout, c, e);
-			if (fflush(stdout) || ferror(stdout)) {
-				warnx("--explain %s: cannot write to stdout: %s", folder, strerror(errno));
+		if (!error && out) {
+			fputs(before, out);
+			explain_write(out, c, e);
+			if (fflush(out) || ferror(out)) {
+				warnx("--explain %s: cannot be written: %s", folder, strerror(errno));
 				error = -EIO;
 			}
 		}
@@ -372,5 +373,5 @@ int explain_main(const char *folder, bool quiet)
 	free(e);
 	free(o);
 	free(c);
-	return error ? 1 : 0;
+	return error;
 }

@@ -10,8 +10,7 @@
 /* Writes at most EXPLAIN_LINES_MAX lines. */
 void explain_write(FILE *out, const struct cause *c, const struct evidence *e);
 
-/* Explains the breach in the folder, and prints it unless `quiet`. Returns the exit status: 0, or 1 after one line on
- * stderr. */
-int explain_main(const char *folder, bool quiet);
+/* Explains the breach in the folder, to `out` (NULL: only checks the folder), with `before` in front of it. 0, or -errno after one line on stderr. */
+int explain_folder(const char *folder, FILE *out, const char *before);
 
 #endif

@@ -36,6 +36,8 @@ planted_thread_is_named() {
 	finish r
 	terminate e planted
 	check '@expect_status r 2'
+	# The report of the run ends with it.
+	check 'r.out ~ ^  Cause: thread planted [(][0-9]+, real-time priority 50[)] on CPU '
 	explain "$saved"/*
 	check '@expect_status explain 0'
 	[ "$(wc -l <"$work/explain.out")" -le 12 ] || complain 'more than 12 lines'
