@@ -79,6 +79,10 @@ build/report/text/version.o build/sanitized/report/text/version.o build/tsan/rep
 build/report/text/version.o build/sanitized/report/text/version.o build/tsan/report/text/version.o: $(committed)
 
 # -MMD writes the headers that each object depends on.
+# Before and after the run, and on other threads: smaller, since the whole program is locked in memory.
+build/analyse/%.o build/doctor/%.o build/explain/%.o build/host/nic/%.o build/options/%.o build/report/export/%.o build/report/text/%.o \
+	build/report/verdict/%.o: CFLAGS += -Os
+
 build/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC)
