@@ -263,6 +263,7 @@ static void add_duties(struct run *r)
 	r->link = (struct link_watch){ .nic = &r->nic, .on_gone = signals_end_now, .on_change = progress_print_link,
 				       .on_move = progress_print_move, .context = &r->progress };
 	machine_changes_open(&r->changes, r->nic.name, r->affinity.cpus == 1 ? r->affinity.cpu : -1);
+	r->changes.idle = &r->exchange.result.asleep;
 	link_look(&r->link); /* the state before the run */
 	take_nic(&r->exchange.result.nic, &r->nic, &r->link);
 	r->breaches = (struct breach_printer){ .result = &r->exchange.result, .act = act_on_breach, .context = r };

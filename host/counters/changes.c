@@ -137,6 +137,8 @@ void machine_changes_look(void *changes)
 {
 	struct machine_changes *c = changes;
 
+	if (c->idle && atomic_load_explicit(c->idle, memory_order_relaxed))
+		return;
 	look_at_frequency(c);
 	for (unsigned i = 0; i < c->irqs; i++)
 		look_at_irq(c, &c->irq[i]);

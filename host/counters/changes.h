@@ -23,6 +23,7 @@ struct machine_irq {
 struct machine_changes {
 	char interface[16];
 	int cpu; /* of the measuring thread; -1: may run on several */
+	const _Atomic bool *idle; /* set by the caller: while true nothing is measured, so nothing is read; NULL: never */
 	int64_t khz, carrier_changes; /* as last read; -1: not known */
 	struct machine_irq irq[MACHINE_CHANGES_IRQS];
 	unsigned irqs;

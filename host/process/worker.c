@@ -72,8 +72,10 @@ static int64_t gap_ns(const struct worker *w, const struct worker_duty *d, unsig
 {
 	if (calls < d->early)
 		return EARLY_NS;
-	if (w->idle && atomic_load_explicit(w->idle, memory_order_relaxed) && d->period_ns < IDLE_NS)
-		return IDLE_NS;
+	const int64_t idle_ns = w->idle_ns ? w->idle_ns : IDLE_NS;
+
+	if (w->idle && atomic_load_explicit(w->idle, memory_order_relaxed) && d->period_ns < idle_ns)
+		return idle_ns;
 	return d->period_ns;
 }
 

@@ -28,8 +28,9 @@ struct worker {
 	void (*begin)(void *context); /* first action of the thread; NULL: none */
 	void (*end)(void *context); /* last action of the thread; NULL: none */
 	void *context;
-	/* True while the measuring thread sleeps: duties then run at most twice a second. NULL: never */
+	/* True while the measuring thread sleeps: duties then run at most once in idle_ns (0: half a second). NULL: never */
 	const _Atomic bool *idle;
+	int64_t idle_ns;
 
 	/* Internal. */
 	bool running;

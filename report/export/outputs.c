@@ -11,6 +11,7 @@
 #include "report/export/json_parts.h"
 #include "report/export/output_paths.h"
 #include "report/text/report.h"
+#include "result/result.h"
 
 #include <err.h>
 #include <errno.h>
@@ -25,6 +26,8 @@ struct output {
 
 #define OUTPUTS 6
 #define LOOK_NS (100 * NS_PER_MS) /* period of outputs during the run */
+/* the same while a reflector sleeps: the queue of samples holds what 327,000 packets/s add in this time */
+#define IDLE_LOOK_NS (200 * NS_PER_MS)
 #define TAKEN_AT_ONCE 1024
 
 static void list_outputs(const struct outputs *o, struct output list[OUTPUTS])
@@ -160,7 +163,8 @@ struct sample_queue *outputs_start(struct outputs *o, void (*begin)(void *contex
 		return NULL;
 	o->begin = begin;
 	o->context = context;
-	o->worker = (struct worker){ .name = "rant-outputs", .begin = begin_thread, .context = o };
+	o->worker = (struct worker){ .name = "rant-outputs", .begin = begin_thread, .context = o,
+				     .idle = &o->report->result->asleep, .idle_ns = IDLE_LOOK_NS };
 	worker_add(&o->worker, (struct worker_duty){ .period_ns = LOOK_NS, .act = look, .context = o });
 	return worker_start(&o->worker) ? NULL : &o->sample_queue;
 }

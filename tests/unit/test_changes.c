@@ -79,8 +79,16 @@ static void each_change_is_seen_once_with_its_time(void **state)
 	put(FREQUENCY, "2400000\n");
 	put(CARRIER, "4\n");
 	put("/proc/irq/45/effective_affinity_list", "0-2\n");
+	/* Not while the measuring thread sleeps. */
+	_Atomic bool idle = true;
+
+	c.idle = &idle;
+	machine_changes_look(&c);
+	assert_int_equal(c.count, 0);
+	idle = false;
 	machine_changes_look(&c);
 	machine_changes_look(&c);
+	c.idle = NULL;
 	assert_int_equal(c.count, 3);
 	assert_string_equal(c.kept[0].text, "CPU 3 from 3600 to 2400 MHz");
 	assert_string_equal(c.kept[1].text, "interrupt 45 from CPU 1 to 0-2");

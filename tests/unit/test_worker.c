@@ -148,6 +148,9 @@ static void it_does_less_when_nothing_comes(void **state)
 	assert_int_equal(gap_ns(&w, &often, 1), 10 * NS_PER_MS);
 	assert_int_equal(gap_ns(&w, &often, 2), 500 * NS_PER_MS);
 	assert_int_equal(gap_ns(&w, &seldom, 0), 3 * NS_PER_S);
+	w.idle_ns = 200 * NS_PER_MS;
+	assert_int_equal(gap_ns(&w, &often, 2), 200 * NS_PER_MS);
+	w.idle_ns = 0;
 	w.idle = NULL;
 	assert_int_equal(gap_ns(&w, &often, 2), 100 * NS_PER_MS);
 }
