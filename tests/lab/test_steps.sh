@@ -72,7 +72,7 @@ LEFT_OUT='0 < stamps["Remote step"] < 40'
 
 NOT_AT='{T[n][column] for n in flagged("stepped") for column in ("T2_HW", "T3_HW", "RESPONSE", "NETWORK")} == {"-"}'
 run 'the reflector, -100 us within a response' '' '' "step_in $IN_RESPONSE -100000" "$JUMPED" "$LEFT_OUT" "$NOT_AT" \
-	'len(flagged("stepped")) == stamps["Remote step"]' 'says(r"jumped by -(99|100)\d{3} ns")' 'says("The reflector reports that its clock was set")'
+	'len(flagged("stepped")) == stamps["Remote step"]' 'jumped(-100000)' 'says("The reflector reports that its clock was set")'
 slow run 'the reflector, 1 s within a response' '' '' "step_in $IN_RESPONSE 1000000000" "$JUMPED" "$LEFT_OUT" "$NOT_AT"
 # Where the guest stops for some 10 ms between two exchanges the clocks may have parted by as much: then the step is not seen, or the exchanges
 # after it agree with those before, and the stamp in between is reported as contradicting the others.

@@ -16,6 +16,7 @@ More for expectations:
     outage_is_reported(S)  the longest time without an answer is that of the blackout, S seconds or more
     stamps["Row"]      counts below "Reflector's stamps"                        says(REGEX)    the report does, somewhere
     flagged("word")    sequence numbers that have this flag
+    jumped(NS)         the report has a jump of this size, within its bound
     verdict(REGEX)     the second line of the emitter's report, behind "Measurement: ", matches from its beginning; that the
                        thread had to wait for its CPU, which is common in the guest, is left out
 """
@@ -101,6 +102,11 @@ def outage_is_reported(seconds):
         any(abs(reported_ns - truth) <= max(truth / 100, 10e6) + stalled_ns for truth in truths_ns)
 
 
+def jumped(true_ns):
+    """The report has a jump of this size within its bound, which is at most 10 us."""
+    return any(abs(int(ns) - true_ns) <= int(bound) <= 10**4 for ns, bound in re.findall(r"jumped by ([+-]\d+) ns \(\+-(\d+)\)", t.text_e))
+
+
 lines = t.lines_of("e")
 T = {int(line["SEQ"]): line for line in lines}
 hidden = set()
@@ -109,6 +115,7 @@ check_lines()
 check_responses()
 check_one_way()
 t.names.update({"T": T, "hidden": hidden, "stage": t.read_stages(), "verdict": verdict, "outage_is_reported": outage_is_reported, "off_by": off_by,
+                "jumped": jumped,
                 "says": lambda regex: re.search(regex, t.text_e) is not None,
                 "flagged": lambda flag: {seq for seq, line in T.items() if flag in line["FLAGS"].split(",")},
                 "stamps": Counter(t.rows_of(t.section(t.text_e, "Reflector's stamps")))})
