@@ -236,6 +236,8 @@ run_subject() {
 	rant-user-logged) run_logged user ;;
 	rant-outputs) run_outputs ;;
 	rant-all) run_unlogged -s ;;
+	rant-stages) run_unlogged -s --stages full ;;
+	rant-some-stages) run_unlogged -s --stages full/64 ;;
 	rant-*) run_rant "${1#*-}" ;;
 	old-*) run_old "${1#*-}" ;;
 	bare-*) run_bare "${1#*-}" ;;
@@ -405,8 +407,10 @@ compare() {
 # All pairs that can be measured here, one per line: judged pairs, and pairs that are only printed.
 choose_pairs() {
 	judged=("$control control" 'rant-kernel bare-kernel-connected' 'rant-user bare-user-connected' 'rant-user-logged bare-user-connected'
-		'rant-user bare-stamp-connected' 'rant-kernel rant-plain' 'rant-logged rant-unlogged' 'rant-outputs rant-unlogged' 'rant-full rant-all')
-	printed=('rant-kernel rant-unlogged' 'rant-kernel bare-kernel' 'rant-user bare-user' 'bare-stamp-connected bare-user-connected' 'rant-two rant-kernel')
+		'rant-user bare-stamp-connected' 'rant-kernel rant-plain' 'rant-logged rant-unlogged' 'rant-outputs rant-unlogged' 'rant-full rant-all'
+		'rant-some-stages rant-all')
+	printed=('rant-kernel rant-unlogged' 'rant-kernel bare-kernel' 'rant-user bare-user' 'bare-stamp-connected bare-user-connected' 'rant-two rant-kernel'
+		'rant-stages rant-all')
 	if have sockperf; then
 		judged+=('rant-user sockperf-spin')
 		printed+=('rant-user sockperf' 'rant-flood sockperf-load')
@@ -769,6 +773,8 @@ write_budgets() {
 	judge_ratio '  one at each end, on these two CPUs' '' rant-kernel rant-unlogged
 	judge_ratio 'with --log and all outputs for programs : without' 0.99 rant-outputs rant-unlogged
 	judge_ratio '--log-full -s : -s without a log' 0.97 rant-full rant-all
+	judge_ratio '--stages full/64 : -s' 0.98 rant-some-stages rant-all
+	judge_ratio '--stages full : -s' '' rant-stages rant-all
 	if [[ ${calls[*]:-} ]]; then
 		judge_time 'system calls per round trip, emit' '1 send, 1 error queue, 0' "${calls[0]} ${calls[1]} ${calls[4]}" \
 			"${calls[0]} <= 1.01 && ${calls[1]} <= 1.01 && ${calls[4]} <= 0.01"
