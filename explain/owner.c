@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SPANS_OF_EVENT 3 /* a lost context, an NMI, the owner from then on */
 #define TASKS 256 /* tasks whose work function and softirq are kept while they do not run */
 
 enum level { LEVEL_THREAD, LEVEL_SOFTIRQ, LEVEL_IRQ, LEVELS };
@@ -45,24 +46,30 @@ bool owner_is_same(const struct owner *a, const struct owner *b, bool details)
 	       (!details || a->detail == b->detail);
 }
 
-static int add_span(struct timeline *t, int64_t from_ns, const struct owner *owner)
+/* For each event at most SPANS_OF_EVENT times. */
+static void add_span(struct timeline *t, int64_t from_ns, const struct owner *owner)
 {
-	if (t->count && t->span[t->count - 1].from_ns == from_ns) {
+	if (t->count && t->span[t->count - 1].from_ns == from_ns)
 		t->span[t->count - 1].owner = *owner; /* the previous owner had no time */
-		return 0;
-	}
-	if (t->count && owner_is_same(&t->span[t->count - 1].owner, owner, true))
-		return 0;
-	if (t->count == t->space) {
-		const size_t space = t->space ? 2 * t->space : 256;
-		struct span *more = realloc(t->span, space * sizeof(*more));
+	else if (!t->count || !owner_is_same(&t->span[t->count - 1].owner, owner, true))
+		t->span[t->count++] = (struct span){ from_ns, *owner };
+}
 
-		if (!more)
-			return -ENOMEM;
-		t->span = more;
-		t->space = space;
+/* Divides one piece of memory among the CPUs. 0 or -ENOMEM. */
+static int open_spans(struct owners *o, const struct trace_text *t)
+{
+	size_t events[TRACE_TEXT_CPUS_MAX] = { 0 };
+	struct span *next = calloc(t->count, SPANS_OF_EVENT * sizeof(*next));
+
+	o->spans = next;
+	if (!next)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->count; i++)
+		events[t->event[i].cpu]++;
+	for (size_t cpu = 0; cpu < TRACE_TEXT_CPUS_MAX; cpu++) {
+		o->cpu[cpu].span = next;
+		next += SPANS_OF_EVENT * events[cpu];
 	}
-	t->span[t->count++] = (struct span){ from_ns, *owner };
 	return 0;
 }
 
@@ -121,22 +128,20 @@ static void switch_task(struct finder *f, struct state *s, const struct event *e
 }
 
 /* Closes contexts that have ended without an exit event, and takes the task from the line. */
-static int correct(struct finder *f, struct timeline *t, struct state *s, const struct event *e)
+static void correct(struct finder *f, struct timeline *t, struct state *s, const struct event *e)
 {
 	const struct owner *thread = &s->owner[LEVEL_THREAD];
 	const int32_t pid = thread->class == OWNER_IDLE ? 0 : thread->number;
-	int error = 0;
 
 	if (e->context) {
 		s->open[LEVEL_IRQ] &= !s->flagged[LEVEL_IRQ] || strchr("hHzZ", e->context);
 		s->open[LEVEL_SOFTIRQ] &= !s->flagged[LEVEL_SOFTIRQ] || strchr("sHzZ", e->context);
 	}
 	if (s->known && pid != e->pid)
-		error = add_span(t, s->last_ns, &(struct owner){ .class = OWNER_LOST });
+		add_span(t, s->last_ns, &(struct owner){ .class = OWNER_LOST });
 	if (!s->known || pid != e->pid)
 		set_thread(f, s, e->pid, e->task, 0);
 	s->known = true;
-	return error;
 }
 
 static void apply(struct finder *f, struct state *s, const struct event *e)
@@ -183,31 +188,31 @@ static void apply(struct finder *f, struct state *s, const struct event *e)
 }
 
 /* An NMI is known when its handler has ended. It had the CPU since then, but not before the previous event. */
-static int add_nmi(struct timeline *t, const struct state *s, const struct event *e)
+static void add_nmi(struct timeline *t, const struct state *s, const struct event *e)
 {
 	const int64_t began_ns = e->ns - e->number > s->last_ns ? e->ns - e->number : s->last_ns;
 
-	return began_ns < e->ns ? add_span(t, began_ns, &(struct owner){ .class = OWNER_NMI, .name = e->name }) : 0;
+	if (began_ns < e->ns)
+		add_span(t, began_ns, &(struct owner){ .class = OWNER_NMI, .name = e->name });
 }
 
-static int add_event(struct finder *f, const struct event *e)
+static void add_event(struct finder *f, const struct event *e)
 {
 	struct state *s = &f->cpu[e->cpu];
 	struct timeline *t = &f->owners->cpu[e->cpu];
-	int error = 0;
 
 	if (e->kind == EVENT_LOST) {
 		if (s->known)
-			error = add_span(t, s->last_ns, &(struct owner){ .class = OWNER_LOST });
+			add_span(t, s->last_ns, &(struct owner){ .class = OWNER_LOST });
 		*s = (struct state){ .last_ns = e->ns };
-		return error;
+		return;
 	}
-	error = correct(f, t, s, e);
-	if (!error && e->kind == EVENT_NMI)
-		error = add_nmi(t, s, e);
+	correct(f, t, s, e);
+	if (e->kind == EVENT_NMI)
+		add_nmi(t, s, e);
 	apply(f, s, e);
 	s->last_ns = e->ns;
-	return error ? error : add_span(t, e->ns, top(s));
+	add_span(t, e->ns, top(s));
 }
 
 /* If the buffer holds all events since tracing began, a CPU without an event at its beginning was in the state of its
@@ -237,30 +242,29 @@ static void extend_to_begin(struct owners *o, const struct trace_text *t)
 int owners_find(struct owners *o, const struct trace_text *t, int32_t own_pid)
 {
 	struct finder *f = calloc(1, sizeof(*f));
-	int error = f ? 0 : -ENOMEM;
 
 	*o = (struct owners){ 0 };
-	if (!f || !t->count) {
+	if (!f || !t->count || open_spans(o, t)) {
+		const int error = f && !t->count ? 0 : -ENOMEM;
+
 		free(f);
 		return error;
 	}
 	f->owners = o;
 	f->own_pid = own_pid;
-	for (size_t i = 0; i < t->count && !error; i++)
-		error = add_event(f, &t->event[i]);
+	for (size_t i = 0; i < t->count; i++)
+		add_event(f, &t->event[i]);
 	/* Tracing stopped on all CPUs at the same time, after the last event. */
 	for (size_t cpu = 0; cpu < TRACE_TEXT_CPUS_MAX; cpu++)
 		o->cpu[cpu].end_ns = t->event[t->count - 1].ns;
-	if (!error)
-		extend_to_begin(o, t);
+	extend_to_begin(o, t);
 	free(f);
-	return error;
+	return 0;
 }
 
 void owners_free(struct owners *o)
 {
-	for (size_t cpu = 0; cpu < TRACE_TEXT_CPUS_MAX; cpu++)
-		free(o->cpu[cpu].span);
+	free(o->spans);
 	*o = (struct owners){ 0 };
 }
 

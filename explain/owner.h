@@ -48,11 +48,12 @@ struct span {
 /* One CPU. Before the first span and after end_ns it is OWNER_ABSENT. */
 struct timeline {
 	struct span *span;
-	size_t count, space;
+	size_t count;
 	int64_t end_ns;
 };
 
 struct owners {
+	struct span *spans; /* memory of all timelines */
 	struct timeline cpu[TRACE_TEXT_CPUS_MAX];
 };
 
