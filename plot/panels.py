@@ -475,37 +475,38 @@ def in_time(runs, place):
 WAY = (r"app_to_\w+_ns", r"network(_and_hosts)?_ns", r"response_ns", r"remote_(?!app)\w+_to_app_ns", r"remote_app_processing_ns",
        r"remote_app_to_\w+_ns", r"(?!app|remote)\w+_to_app_ns")
 WAY_OF_REFLECTOR = (r"(?!app|remote)\w+_to_app_ns", r"app_processing_ns", r"app_to_\w+_ns")
-# The halves of a receive stage take its place.
-TO_KERNEL = "nic_to_kernel_ns"
-AFTER_KERNEL = "kernel_to_app_ns"
+# Parts take the place of their stage.
+TRANSMIT_PARTS = ("app_to_qdisc_ns", "qdisc_to_driver_ns", "driver_to_nic_ns")
+RECEIVE_PARTS = ("nic_to_kernel_ns", "kernel_to_app_ns")
+PARTS = {"nic_to_app_ns": RECEIVE_PARTS, "app_to_nic_ns": TRANSMIT_PARTS, "app_to_kernel_ns": TRANSMIT_PARTS[:2]}
 # A stage has its colour in every picture; the reflector's stages have those that an emitter's picture gives them.
 STAGE_COLOURS = (COLOURS[0], COLOURS[1], COLOURS[4], COLOURS[2], COLOURS[3], COLOURS[5], GREY)
 STAGE_COLOURS_OF_REFLECTOR = STAGE_COLOURS[3:6]
 DARK_COLOURS = (COLOURS[0], COLOURS[1], COLOURS[2], GREY)  # with a light number on them
 
 
-def halved(run, stages, prefix):
-    """The stages with the halves of a receive stage in its place, if they have the same samples."""
-    whole, halves = f"{prefix}nic_to_app_ns", [prefix + TO_KERNEL, prefix + AFTER_KERNEL]
-    if whole not in stages or not set(halves) <= set(run.statistics):
-        return stages
-    if any(run.statistics[one].samples != run.statistics[whole].samples for one in halves):
-        return stages
-    at = stages.index(whole)
-    return [*stages[:at], *halves, *stages[at + 1:]]
+def divided(run, stages, prefix):
+    """The stages with the parts of a stage in its place, if they have the same samples."""
+    for whole, parts in ((prefix + whole, [prefix + part for part in parts]) for whole, parts in PARTS.items()):
+        if whole in stages and all(one in run.statistics and run.statistics[one].samples == run.statistics[whole].samples for one in parts):
+            at = stages.index(whole)
+            stages = [*stages[:at], *parts, *stages[at + 1:]]
+    return stages
 
 
 def stages_of(run):
     """Names of stages that lie one after the other; fewer than two: none."""
     way = WAY if run.role == "emit" else WAY_OF_REFLECTOR
     known = [one for one in run.statistics if run.statistics[one].percentile(50) and one != run.figure]
-    for prefix in ("", "remote_"):  # one of the halves, not the whole of timestamps by the kernel
-        if prefix + TO_KERNEL in known:
-            known = [one for one in known if one not in (prefix + TO_KERNEL, prefix + AFTER_KERNEL)]
+    for prefix in ("", "remote_"):
+        parts = TRANSMIT_PARTS
+        if prefix + RECEIVE_PARTS[0] in known:  # else the second is the whole of timestamps by the kernel
+            parts += RECEIVE_PARTS
+        known = [one for one in known if one not in [prefix + part for part in parts]]
     stages = [one for pattern in way for one in known if re.fullmatch(pattern, one)]
     remote = [one for one in stages if one.startswith("remote_")]
     stages = [one for one in stages if one != "response_ns"] if len(remote) == 3 else [one for one in stages if one not in remote]
-    stages = halved(run, halved(run, stages, ""), "remote_")
+    stages = divided(run, divided(run, stages, ""), "remote_")
     return stages if len(stages) > 1 else []
 
 
@@ -526,11 +527,26 @@ def lighter(colour):
     return "#" + "".join(f"{(int(colour[at:at + 2], 16) + 255) // 2:02x}" for at in (1, 3, 5))
 
 
+def of_way(stage, role):
+    """(index in the path, index from the end of a part of it) of a stage."""
+    way = WAY if role == "emit" else WAY_OF_REFLECTOR
+    prefix = "remote_" if stage.startswith("remote_") else ""
+    one = stage.removeprefix(prefix)
+    for whole, parts in PARTS.items():
+        if one in parts:
+            stage, back = prefix + whole, len(parts) - 1 - parts.index(one)
+            break
+    else:
+        back = 0
+    return next(i for i, pattern in enumerate(way) if re.fullmatch(pattern, stage)), back
+
+
 def colour_of(stage, role):
-    if stage.endswith(TO_KERNEL):
-        return lighter(colour_of(stage.removesuffix(TO_KERNEL) + AFTER_KERNEL, role))
-    way, colours = (WAY, STAGE_COLOURS) if role == "emit" else (WAY_OF_REFLECTOR, STAGE_COLOURS_OF_REFLECTOR)
-    return next(colour for pattern, colour in zip(way, colours) if re.fullmatch(pattern, stage))
+    at, back = of_way(stage, role)
+    colour = (STAGE_COLOURS if role == "emit" else STAGE_COLOURS_OF_REFLECTOR)[at]
+    for _ in range(back):
+        colour = lighter(colour)
+    return colour
 
 
 def stack(run, one):
@@ -539,7 +555,7 @@ def stack(run, one):
     for stage, mean_ns in one.stages:
         parts.append((stage, at, at + mean_ns))
         at += mean_ns
-        if run.role == "emit" and re.fullmatch(WAY[0], stage):
+        if run.role == "emit" and (re.fullmatch(WAY[0], stage) or stage in TRANSMIT_PARTS):
             begin_ns = at
     if run.role != "emit" and parts and re.fullmatch(WAY_OF_REFLECTOR[0], parts[0][0]):
         begin_ns = 0.0
@@ -606,8 +622,7 @@ def stages_px(runs, px, narrow):
 
 def stages(runs, place):
     names = list(dict.fromkeys(stage for run in runs for one in splits_of(run) for stage, _ in one.stages))
-    order = WAY if runs[0].role == "emit" else WAY_OF_REFLECTOR
-    names.sort(key=lambda one: next(i for i, pattern in enumerate(order) if re.fullmatch(pattern, one)))
+    names.sort(key=lambda one: (of_way(one, runs[0].role)[0], -of_way(one, runs[0].role)[1]))
     entries = [(f"{i + 1} {name(one)}", ("box", colour_of(one, runs[0].role))) for i, one in enumerate(names)]
     entries.append((f"{word(runs[0])} as a whole", ("box", INK)))
     lines = begin(place, f"Stages of the path{all_of(runs)}",

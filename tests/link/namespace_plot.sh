@@ -395,6 +395,20 @@ in_a_browser() {
 	verdict
 }
 
+# Of NIC timestamps, made of a run with kernel timestamps: each part as long as its stage.
+parts_of_stages() {
+	begin 'plot: parts take the place of their stage' || return 0
+	change_json parts.json "s = JSON['statistics']
+for whole, parts in (('nic_to_app_ns', ('nic_to_kernel_ns', 'kernel_to_app_ns')),
+		('app_to_nic_ns', ('app_to_qdisc_ns', 'qdisc_to_driver_ns', 'driver_to_nic_ns'))):
+	s[whole] = s.pop('kernel_to_app_ns' if whole == 'nic_to_app_ns' else 'app_to_kernel_ns')
+	s.update((part, s[whole]) for part in parts)"
+	draws_as 0 parts.json --panel stages -o parts.svg
+	looks svg "$plots/parts.svg" 'App to qdisc' 'Qdisc to driver' 'Driver to NIC' 'NIC to kernel' 'Kernel to app'
+	! grep -q 'App to NIC\|NIC to app' "$plots/parts.svg" || complain 'a stage is drawn beside its parts'
+	verdict
+}
+
 # ---- All of them ------------------------------------------------------------------------------------------------------
 
 plot_tests() {
@@ -409,6 +423,7 @@ plot_tests() {
 	several_runs
 	names_and_losses
 	few_points
+	parts_of_stages
 	made_files
 	seconds_of_json
 	all_in_overflow
