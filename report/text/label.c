@@ -11,11 +11,13 @@
 const struct label_role label_roles[] = {
 	[ROLE_EMIT] = {
 		"RTT", "Round-trip", "round trips",
-		{ { "T1", "tx" }, { "T1", "tx", .wire = true }, { "T4", "rx", .wire = true }, { "T4", "rx" } },
+		{ { "T1", "tx", .wire = false }, { "T1", "tx", .wire = true }, { "T4", "rx", .wire = true },
+		  { "T4", "rx", .wire = false } },
 	},
 	[ROLE_REFLECT] = {
 		"RESPONSE", "Response", "responses",
-		{ { "T2", "rx", .wire = true }, { "T2", "rx" }, { "T3", "tx" }, { "T3", "tx", .wire = true } },
+		{ { "T2", "rx", .wire = true }, { "T2", "rx", .wire = false }, { "T3", "tx", .wire = false },
+		  { "T3", "tx", .wire = true } },
 	},
 };
 
