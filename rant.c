@@ -200,7 +200,7 @@ static void find_breached(const struct run *r, struct sample *s)
 	*s = r->breached;
 	/* These may not be converted yet. */
 	for (int i = 0; i < ALL_TIMES && result->converted; i++)
-		if (s->source[i] == SOURCE_USER || i == KERNEL_RECEIVE)
+		if (!time_is_remote(i) && (s->source[i] == SOURCE_USER || i >= KERNEL_RECEIVE))
 			s->source[i] = SOURCE_NONE;
 }
 
