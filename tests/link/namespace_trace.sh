@@ -152,12 +152,6 @@ rearmed() {
 		python3 -c 'import json, sys; j = json.load(open(sys.argv[1])); assert j["packets"][-1]["seq"] == j["seq"]' \
 			"$folder/breach.json" || complain "$folder has no breach.json"
 	done
-	python3 - "$saved"/*/breach.json <<-'END' || complain 'no packet was added after a trace was switched on again'
-		import json, sys
-		seqs = sorted([p['seq'] for p in json.load(open(name))['packets']] for name in sys.argv[1:])
-		seqs.sort(key=lambda s: s[-1])
-		assert any(later[-2] > earlier[-1] for earlier, later in zip(seqs, seqs[1:])), seqs
-	END
 	end_trace
 }
 
