@@ -115,20 +115,6 @@ int nic_read_abilities(struct nic *n)
 enum { TSINFO_STATS = 6, TS_STAT_TX_PKTS = 1, TS_STAT_TX_LOST, TS_STAT_TX_ERR };
 #define REQUEST_STATS (1 << 2) /* ETHTOOL_FLAG_STATS */
 
-/* A netlink "uint" has 4 octets, or 8 if the value needs them. */
-static bool read_uint(const struct nlattr *a, uint64_t *value)
-{
-	uint32_t small;
-
-	if (!a || (nla_len(a) != sizeof(small) && nla_len(a) != sizeof(*value)))
-		return false;
-	memcpy(&small, nla_data(a), sizeof(small));
-	*value = small;
-	if (nla_len(a) == sizeof(*value))
-		memcpy(value, nla_data(a), sizeof(*value));
-	return true;
-}
-
 static int read_stamp_counts(struct nl_msg *m, void *context)
 {
 	struct nlattr *a[TSINFO_STATS + 1], *stat[TS_STAT_TX_ERR + 1];
@@ -139,9 +125,9 @@ static int read_stamp_counts(struct nl_msg *m, void *context)
 	    genlmsg_parse(h, 0, a, TSINFO_STATS, NULL) < 0 || !a[TSINFO_STATS] ||
 	    nla_parse_nested(stat, TS_STAT_TX_ERR, a[TSINFO_STATS], NULL) < 0)
 		return NL_OK;
-	c->has = (unsigned)read_uint(stat[TS_STAT_TX_PKTS], &c->sent) |
-		 (unsigned)read_uint(stat[TS_STAT_TX_LOST], &c->lost) << 1 |
-		 (unsigned)read_uint(stat[TS_STAT_TX_ERR], &c->errors) << 2;
+	c->has = (unsigned)nic_netlink_read_uint(stat[TS_STAT_TX_PKTS], &c->sent) |
+		 (unsigned)nic_netlink_read_uint(stat[TS_STAT_TX_LOST], &c->lost) << 1 |
+		 (unsigned)nic_netlink_read_uint(stat[TS_STAT_TX_ERR], &c->errors) << 2;
 	return NL_OK;
 }
 

@@ -8,7 +8,6 @@
 #include <netlink/attr.h>
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
-#include <string.h>
 
 /* From linux/netdev.h of Linux 6.17: older systems lack the header, or numbers of it. */
 #define NETDEV_FAMILY "netdev"
@@ -27,25 +26,11 @@ struct napis {
 	int count;
 };
 
-/* A netlink "u32", or a "uint" of 4 or 8 octets. */
-static bool read_number(const struct nlattr *a, uint64_t *value)
-{
-	uint32_t small;
-
-	if (!a || (nla_len(a) != sizeof(small) && nla_len(a) != sizeof(*value)))
-		return false;
-	memcpy(&small, nla_data(a), sizeof(small));
-	*value = small;
-	if (nla_len(a) == sizeof(*value))
-		memcpy(value, nla_data(a), sizeof(*value));
-	return true;
-}
-
 static void read_small(struct nic_napi *to, const struct nlattr *a, unsigned bit, uint32_t *value)
 {
 	uint64_t number;
 
-	if (!read_number(a, &number) || number > UINT32_MAX)
+	if (!nic_netlink_read_uint(a, &number) || number > UINT32_MAX)
 		return;
 	*value = (uint32_t)number;
 	to->has |= bit;
@@ -53,7 +38,7 @@ static void read_small(struct nic_napi *to, const struct nlattr *a, unsigned bit
 
 static void read_large(struct nic_napi *to, const struct nlattr *a, unsigned bit, uint64_t *value)
 {
-	if (read_number(a, value))
+	if (nic_netlink_read_uint(a, value))
 		to->has |= bit;
 }
 
@@ -71,8 +56,8 @@ static int read_napi(struct nl_msg *m, void *context)
 	struct napis *to = context;
 	uint64_t index, id;
 
-	if (!parse(m, NAPI_GET, a, NAPI_A_THREADED) || !read_number(a[NAPI_A_IFINDEX], &index) || index != to->index ||
-	    !read_number(a[NAPI_A_ID], &id) || id > UINT32_MAX || to->count == NIC_NAPIS)
+	if (!parse(m, NAPI_GET, a, NAPI_A_THREADED) || !nic_netlink_read_uint(a[NAPI_A_IFINDEX], &index) ||
+	    index != to->index || !nic_netlink_read_uint(a[NAPI_A_ID], &id) || id > UINT32_MAX || to->count == NIC_NAPIS)
 		return NL_OK;
 	napi.id = (uint32_t)id;
 	read_small(&napi, a[NAPI_A_IRQ], NIC_NAPI_IRQ, &napi.irq);
@@ -91,9 +76,10 @@ static int read_queue(struct nl_msg *m, void *context)
 	struct napis *to = context;
 	uint64_t index, type, queue, id;
 
-	if (!parse(m, QUEUE_GET, a, QUEUE_A_NAPI) || !read_number(a[QUEUE_A_IFINDEX], &index) || index != to->index ||
-	    !read_number(a[QUEUE_A_TYPE], &type) || type != QUEUE_IS_RX || !read_number(a[QUEUE_A_ID], &queue) ||
-	    !read_number(a[QUEUE_A_NAPI], &id))
+	if (!parse(m, QUEUE_GET, a, QUEUE_A_NAPI) || !nic_netlink_read_uint(a[QUEUE_A_IFINDEX], &index) ||
+	    index != to->index || !nic_netlink_read_uint(a[QUEUE_A_TYPE], &type) || type != QUEUE_IS_RX ||
+	    !nic_netlink_read_uint(a[QUEUE_A_ID], &queue) ||
+	    !nic_netlink_read_uint(a[QUEUE_A_NAPI], &id))
 		return NL_OK;
 	for (struct nic_napi *n = to->list; n < to->list + to->count; n++) {
 		if (n->id != id)

@@ -3,6 +3,7 @@
 #include "host/nic/nic_netlink.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -41,4 +42,17 @@ int nic_netlink_ask(struct nl_sock *s, struct nl_msg *m, nl_recvmsg_msg_cb_t on_
 	if (nl_send_auto(s, m) < 0 || (nl_recvmsgs_default(s) < 0 && !error))
 		return -EIO;
 	return error;
+}
+
+bool nic_netlink_read_uint(const struct nlattr *a, uint64_t *value)
+{
+	uint32_t small;
+
+	if (!a || (nla_len(a) != sizeof(small) && nla_len(a) != sizeof(*value)))
+		return false;
+	memcpy(&small, nla_data(a), sizeof(small));
+	*value = small;
+	if (nla_len(a) == sizeof(*value))
+		memcpy(value, nla_data(a), sizeof(*value));
+	return true;
 }

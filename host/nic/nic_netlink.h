@@ -16,4 +16,7 @@ struct nl_sock *nic_netlink_open(int protocol);
  * kernel's own -errno, which libnl replaces by a code of its own; -EIO: no reply within 2 s. */
 int nic_netlink_ask(struct nl_sock *s, struct nl_msg *m, nl_recvmsg_msg_cb_t on_answer, void *context);
 
+/* A netlink "u32", or a "uint", which has 4 octets, or 8 if the value needs them. False: absent, or another size. */
+bool nic_netlink_read_uint(const struct nlattr *a, uint64_t *value);
+
 #endif
