@@ -5,6 +5,7 @@
  */
 #include "host/trace/trace_raw.h"
 
+#include "host/file.h"
 #include "host/trace/trace_files.h"
 
 #include <errno.h>
@@ -37,20 +38,6 @@ static void leave_out(struct raw *r, const char *name, int error)
 	trace_leave_out(r->left_out, name, error);
 }
 
-/* 0 or errno. */
-static int write_all(int fd, const char *from, size_t bytes)
-{
-	while (bytes) {
-		ssize_t done = write(fd, from, bytes);
-
-		if (done < 0 && errno != EINTR)
-			return errno;
-		from += done > 0 ? done : 0;
-		bytes -= done > 0 ? (size_t)done : 0;
-	}
-	return 0;
-}
-
 /* Up to the end of the file, which for pages is EAGAIN, or `most` octets. 0 or errno. */
 static int copy(int from_fd, int to_fd, uint64_t most)
 {
@@ -65,7 +52,7 @@ static int copy(int from_fd, int to_fd, uint64_t most)
 			return 0;
 		if (got < 0 && errno == EINTR)
 			continue;
-		error = got < 0 ? errno : write_all(to_fd, block, (size_t)got);
+		error = got < 0 ? errno : -file_write_all(to_fd, block, (size_t)got);
 		if (error)
 			return error;
 		done += (uint64_t)got;

@@ -5,6 +5,7 @@
  */
 #include "host/trace/trace_save.h"
 
+#include "host/file.h"
 #include "host/trace/trace_files.h"
 
 #include <err.h>
@@ -66,19 +67,6 @@ int trace_check_folder(const char *folder)
 }
 
 /* ---- Its files --------------------------------------------------------------------------------------------------- */
-
-static int write_bytes(int fd, const char *from, size_t bytes)
-{
-	while (bytes) {
-		ssize_t done = write(fd, from, bytes);
-
-		if (done < 0 && errno != EINTR)
-			return -errno;
-		from += done > 0 ? done : 0;
-		bytes -= done > 0 ? (size_t)done : 0;
-	}
-	return 0;
-}
 
 /* Common data of all files of a save. */
 struct plan {
@@ -161,7 +149,7 @@ static int write_header(const struct plan *p, const struct scan *s, int cpu, int
 			  "first lines, of all CPUs: %s\n# Kernel: %s %s %s\n# Saved: %s\n#\n",
 			  role_name(r->role), r->seq, spike, marker, p->trace->path, p->source, p->from,
 			  p->trace->clock, size, lost, kernel.release, kernel.version, kernel.machine, date);
-	return write_bytes(fd, header, (size_t)length < sizeof(header) ? (size_t)length : sizeof(header) - 1);
+	return file_write_all(fd, header, (size_t)length < sizeof(header) ? (size_t)length : sizeof(header) - 1);
 }
 
 /* Reads a text file of the kernel to its end, searching for the needle; with to_fd >= 0 writes it there, after a
@@ -197,7 +185,7 @@ static int scan_text(const struct plan *p, int cpu, int to_fd, struct scan *s)
 			first = false;
 		}
 		if (!error && to_fd >= 0)
-			error = write_bytes(to_fd, text + carried, (size_t)got);
+			error = file_write_all(to_fd, text + carried, (size_t)got);
 		s->found = s->found || memmem(text, bytes, p->needle, p->needle_bytes);
 		carried = bytes < p->needle_bytes ? bytes : p->needle_bytes - 1;
 		memmove(text, text + bytes - carried, carried);

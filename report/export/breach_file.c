@@ -3,6 +3,7 @@
 #include "report/export/breach_file.h"
 
 #include "host/counters/activity.h"
+#include "host/file.h"
 #include "options.h"
 #include "report/export/json.h"
 #include "report/export/json_parts.h"
@@ -201,15 +202,7 @@ static void put_host(struct json *j, const struct breach_facts *f)
 
 static int put(void *fd, const char *from, size_t bytes)
 {
-	while (bytes) {
-		ssize_t done = write(*(const int *)fd, from, bytes);
-
-		if (done < 0 && errno != EINTR)
-			return -errno;
-		from += done > 0 ? done : 0;
-		bytes -= done > 0 ? (size_t)done : 0;
-	}
-	return 0;
+	return file_write_all(*(const int *)fd, from, bytes);
 }
 
 int breach_file_write(int folder_fd, const struct breach_facts *f)
