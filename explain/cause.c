@@ -30,7 +30,7 @@ static const struct stage_row stages[] = {
 
 /* Sums of one or of many packets. */
 struct totals {
-	int64_t ns, section_ns[SECTIONS];
+	int64_t section_ns[SECTIONS];
 	struct owner_parts parts;
 };
 
@@ -38,7 +38,6 @@ static void add_totals(struct totals *t, const struct section_time section[SECTI
 {
 	for (int k = 0; k < SECTIONS; k++) {
 		t->section_ns[k] += section[k].ns;
-		t->ns += section[k].ns;
 		for (int i = 0; i < section[k].parts.count; i++)
 			owner_add(&t->parts, &section[k].parts.part[i].owner, section[k].parts.part[i].ns);
 	}

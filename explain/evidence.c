@@ -71,7 +71,7 @@ static void read_stamps(struct stamps *s, const char *text)
 static int read_marker(struct evidence *e, const char *folder)
 {
 	const char *text = e->text.breach.text;
-	int64_t seq = 0;
+	int64_t seq = 0, latency_ns;
 
 	if (!*text) {
 		warnx("--explain %s: all.txt has no marker RANT_BREACH, so the packet cannot be found in it: it was "
@@ -79,12 +79,11 @@ static int read_marker(struct evidence *e, const char *folder)
 		return -EINVAL;
 	}
 	e->role = strstr(text, " role=reflect ") ? ROLE_REFLECT : ROLE_EMIT;
-	if (!read_number(text, " seq=", &seq) || !read_number(text, " latency_ns=", &e->latency_ns) ||
+	if (!read_number(text, " seq=", &seq) || !read_number(text, " latency_ns=", &latency_ns) ||
 	    !read_seconds(text, " REALTIME=", &e->realtime_ns)) {
 		warnx("--explain %s: the marker RANT_BREACH in all.txt is not complete: save the trace again", folder);
 		return -EINVAL;
 	}
-	read_number(text, " threshold_ns=", &e->threshold_ns);
 	e->breach.seq = (uint32_t)seq;
 	read_stamps(&e->breach, text);
 	return 0;
@@ -258,19 +257,9 @@ static int read_details(struct evidence *e, const struct tree *t)
 /* The first event of the send path of the measuring thread within FOLLOW_NS of a time; NULL: none. */
 static const struct event *find_send(const struct trace_text *t, int64_t ns)
 {
-	size_t low = 0, high = t->count;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (t->event[middle].ns < ns - FOLLOW_NS)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < t->count && t->event[low].ns <= ns + FOLLOW_NS; low++)
-		if (t->event[low].kind == EVENT_QUEUE && t->event[low].pid == t->breach.pid)
-			return &t->event[low];
+	for (size_t i = trace_text_first(t, ns - FOLLOW_NS); i < t->count && t->event[i].ns <= ns + FOLLOW_NS; i++)
+		if (t->event[i].kind == EVENT_QUEUE && t->event[i].pid == t->breach.pid)
+			return &t->event[i];
 	return NULL;
 }
 

@@ -27,7 +27,6 @@ struct evidence {
 
 	/* From the marker. */
 	enum role role;
-	int64_t latency_ns, threshold_ns;
 	struct stamps breach;
 	int64_t realtime_ns; /* CLOCK_REALTIME at the marker, and the same instant by the trace clock: */
 	int64_t placed_ns;

@@ -2,6 +2,8 @@
 /* The cause of a breach as text: a row for each section, the owners of its excess, the cause, and its cure. */
 #include "explain/text.h"
 
+#include "report/text/label.h"
+
 #include <err.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -13,35 +15,32 @@
 
 /* ---- Owners ------------------------------------------------------------------------------------------------------ */
 
-struct class_row {
-	const char *cure; /* NULL: none is known */
-};
-
-/* One row for each class: the cure of a cause. Where the doctor checks the setting, it prints the command. */
-static const struct class_row classes[OWNER_CLASSES] = {
-	[OWNER_ABSENT] = { "enlarge buffer_size_kb of the trace instance, and include this CPU in tracing_cpumask" },
-	[OWNER_LOST] = { "enable fewer events, or enlarge buffer_size_kb of the trace instance" },
-	[OWNER_NMI] = { "switch the NMI watchdog and perf off (rant --check: watchdog)" },
-	[OWNER_IRQ] = { "move this interrupt to another CPU: /proc/irq/N/smp_affinity (rant --check: irqbalance)" },
-	[OWNER_VECTOR] = { "keep timers and calls of other CPUs off this CPU: nohz_full=, isolcpus= "
-			   "(rant --check: nohz_full)" },
-	[OWNER_SOFTIRQ] = { "keep its interrupts and timers off this CPU: IRQ affinity, nohz_full=, rcu_nocbs= "
-			    "(rant --check: nohz_full)" },
-	[OWNER_THREAD] = { "keep this thread off the CPU: isolcpus=, taskset, or --fifo above its priority "
-			   "(rant --check: isolated CPUs)" },
-	[OWNER_IDLE] = { "forbid deep idle states: leave --no-cpu-dma-latency out, or --spin "
-			 "(rant --check: idle states)" },
-	[OWNER_HELD] = { "rx-usecs 0 (rant --check: coalescing), and find code with interrupts off: tracer irqsoff" },
-	[OWNER_WAKE] = { "rx-usecs 0, and forbid deep idle states (rant --check: coalescing, idle states)" },
-	[OWNER_DEFERRED] = { "keep this thread off the CPU of the NIC's interrupts, or raise the priority of "
-			     "ksoftirqd" },
-	[OWNER_SOFTIRQS_OFF] = { "keep this thread off the CPU that receives; if it has no code with softirqs off: "
-				 "firmware (SMI) or hypervisor" },
-	[OWNER_PACKETS] = { "give this flow its own receive queue: ethtool -N (rant --check: queues)" },
-	[OWNER_UNSEEN] = { "firmware (SMI) or hypervisor: run rtla hwnoise on this CPU; see steal time in "
-			   "/proc/stat" },
-	[OWNER_WIRE] = { "other frames in the transmit queue, pause frames or power saving of the NIC "
-			 "(rant --check: pause frames)" },
+/* The cure of a cause by the class of its owner; NULL: none is known. Where the doctor checks the setting, it prints
+ * the command. */
+static const char *const cures[OWNER_CLASSES] = {
+	[OWNER_ABSENT] = "enlarge buffer_size_kb of the trace instance, and include this CPU in tracing_cpumask",
+	[OWNER_LOST] = "enable fewer events, or enlarge buffer_size_kb of the trace instance",
+	[OWNER_NMI] = "switch the NMI watchdog and perf off (rant --check: watchdog)",
+	[OWNER_IRQ] = "move this interrupt to another CPU: /proc/irq/N/smp_affinity (rant --check: irqbalance)",
+	[OWNER_VECTOR] = "keep timers and calls of other CPUs off this CPU: nohz_full=, isolcpus= "
+			 "(rant --check: nohz_full)",
+	[OWNER_SOFTIRQ] = "keep its interrupts and timers off this CPU: IRQ affinity, nohz_full=, rcu_nocbs= "
+			  "(rant --check: nohz_full)",
+	[OWNER_THREAD] = "keep this thread off the CPU: isolcpus=, taskset, or --fifo above its priority "
+			 "(rant --check: isolated CPUs)",
+	[OWNER_IDLE] = "forbid deep idle states: leave --no-cpu-dma-latency out, or --spin "
+		       "(rant --check: idle states)",
+	[OWNER_HELD] = "rx-usecs 0 (rant --check: coalescing), and find code with interrupts off: tracer irqsoff",
+	[OWNER_WAKE] = "rx-usecs 0, and forbid deep idle states (rant --check: coalescing, idle states)",
+	[OWNER_DEFERRED] = "keep this thread off the CPU of the NIC's interrupts, or raise the priority of "
+			   "ksoftirqd",
+	[OWNER_SOFTIRQS_OFF] = "keep this thread off the CPU that receives; if it has no code with softirqs off: "
+			       "firmware (SMI) or hypervisor",
+	[OWNER_PACKETS] = "give this flow its own receive queue: ethtool -N (rant --check: queues)",
+	[OWNER_UNSEEN] = "firmware (SMI) or hypervisor: run rtla hwnoise on this CPU; see steal time in "
+			 "/proc/stat",
+	[OWNER_WIRE] = "other frames in the transmit queue, pause frames or power saving of the NIC "
+		       "(rant --check: pause frames)",
 };
 
 static void add_priority(char *text, size_t bytes, int prio)
@@ -115,11 +114,6 @@ static void add_owner(char *text, size_t bytes, const struct trace_text *t, cons
 	}
 }
 
-static double us(int64_t ns)
-{
-	return (double)ns / (double)NS_PER_US;
-}
-
 static int by_time(const void *a, const void *b)
 {
 	const struct owner_part *x = a, *y = b;
@@ -143,13 +137,13 @@ static void add_owners(char *text, size_t bytes, const struct trace_text *t, con
 		if (part->owner.detail)
 			text_add(text, bytes, " in %s", trace_text_name(t, part->owner.detail));
 		if (p.count > 1)
-			text_add(text, bytes, " %.1f us", us(part->ns));
+			text_add(text, bytes, " %.1f us", label_us(part->ns));
 		rest_ns -= part->ns;
 		shown++;
 	}
 	if (shown < p.count && rest_ns * 50 >= s->ns)
 		text_add(text, bytes, ", %d other%s %.1f us", p.count - shown, p.count - shown > 1 ? "s" : "",
-			 us(rest_ns));
+			 label_us(rest_ns));
 }
 
 /* ---- Sections ---------------------------------------------------------------------------------------------------- */
@@ -180,9 +174,10 @@ static void add_section(char *text, size_t bytes, const struct cause *c, const s
 static void write_row(FILE *out, const struct cause *c, int64_t typical_ns, int64_t ns, const char *text)
 {
 	if (c->packets)
-		fprintf(out, "  %8.1f us %9.1f us %+9.1f us  %s\n", us(typical_ns), us(ns), us(ns - typical_ns), text);
+		fprintf(out, "  %8.1f us %9.1f us %+9.1f us  %s\n", label_us(typical_ns),
+			label_us(ns), label_us(ns - typical_ns), text);
 	else
-		fprintf(out, "  %8s    %9.1f us %9s     %s\n", "?", us(ns), "?", text);
+		fprintf(out, "  %8s    %9.1f us %9s     %s\n", "?", label_us(ns), "?", text);
 }
 
 /* Sections that are short in this packet and in ordinary packets are in one row. */
@@ -280,9 +275,9 @@ static void write_cause(FILE *out, const struct cause *c, const struct evidence 
 		fprintf(out, "  Cure : not known: the event %s is not in the trace: enable it\n", e->not_enabled);
 	else if (c->rank[0].owner.class == OWNER_UNSEEN && c->stage->kind != STAGE_IS_RECEIVE)
 		fprintf(out, "  Cure : it may be rant's own code or a page fault, else %s\n",
-			classes[OWNER_UNSEEN].cure);
-	else if (classes[c->rank[0].owner.class].cure)
-		fprintf(out, "  Cure : %s\n", classes[c->rank[0].owner.class].cure);
+			cures[OWNER_UNSEEN]);
+	else if (cures[c->rank[0].owner.class])
+		fprintf(out, "  Cure : %s\n", cures[c->rank[0].owner.class]);
 }
 
 /* One line about the gaps of the trace. */
@@ -294,12 +289,12 @@ static void write_limits(FILE *out, const struct cause *c, const struct evidence
 
 	if (c->missing_ns > c->bound_ns && t->buffer_kib && wanted > 0)
 		fprintf(out, "  The trace begins %.1f us after the stage: buffer_size_kb of %.0f would hold it\n",
-			us(c->missing_ns), (double)t->buffer_kib * wanted);
+			label_us(c->missing_ns), (double)t->buffer_kib * wanted);
 	else if (c->missing_ns > c->bound_ns)
-		fprintf(out, "  The trace begins %.1f us after the stage: enlarge buffer_size_kb\n", us(c->missing_ns));
+		fprintf(out, "  The trace begins %.1f us after the stage: enlarge buffer_size_kb\n", label_us(c->missing_ns));
 	else if (c->absent_ns)
 		fprintf(out, "  Not in the trace: %.1f us of this stage (lost events, or a CPU outside of "
-			"tracing_cpumask)\n", us(c->absent_ns));
+			"tracing_cpumask)\n", label_us(c->absent_ns));
 	else if (c->chosen)
 		fprintf(out, "  The late stage is not known (%s): this is the longest stage of this host\n",
 			e->details ? "no blame" : "no breach.json");
@@ -333,7 +328,7 @@ void explain_write(FILE *out, const struct cause *c, const struct evidence *e)
 	if (e->text.malformed)
 		text_add(text, sizeof(text), ", %" PRIu64 " line%s unreadable", e->text.malformed,
 			 e->text.malformed > 1 ? "s" : "");
-	fprintf(out, "Why (trace of %s, times +- %.1f us):\n", text, us(c->bound_ns));
+	fprintf(out, "Why (trace of %s, times +- %.1f us):\n", text, label_us(c->bound_ns));
 	*text = '\0';
 	if (c->packets) {
 		text_add(text, sizeof(text), "  (typical of ");

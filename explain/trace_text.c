@@ -171,11 +171,9 @@ static bool read_switch(struct trace_text *t, struct event *e, const char *argum
 	const char *prio = find_last(arguments, end, " next_prio=");
 	const char *pid = prio ? find_last(arguments, prio, " next_pid=") : NULL;
 	const char *name = pid ? find_last(arguments, pid, next) : NULL;
-	const char *state = name ? find_last(arguments, name, " prev_state=") : NULL;
 
 	if (!name)
 		return false;
-	e->state = state ? state[strlen(" prev_state=")] : 0;
 	return read_task(t, e, name + strlen(next), pid, prio);
 }
 
@@ -523,6 +521,21 @@ int trace_text_read(struct trace_text *t, FILE *file)
 	}
 	free(r);
 	return error;
+}
+
+size_t trace_text_first(const struct trace_text *t, int64_t ns)
+{
+	size_t low = 0, high = t->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (t->event[middle].ns < ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 void trace_text_free(struct trace_text *t)

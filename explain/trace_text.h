@@ -51,7 +51,6 @@ struct event {
 	uint8_t kind; /* enum event_kind */
 	char context; /* h: interrupt; H: interrupt within a softirq; s: softirq; z, Z: NMI; '.': none; 0: not known */
 	char irqs; /* d, D: interrupts are off; 0: not known */
-	char state; /* EVENT_SWITCH: state of the previous task, R: it was preempted; 0: not known */
 };
 
 /* A marker of rant. */
@@ -85,6 +84,9 @@ struct trace_text {
 int trace_text_read(struct trace_text *t, FILE *file);
 
 void trace_text_free(struct trace_text *t);
+
+/* Index of the first event at or after a time by the trace clock; t->count: none. */
+size_t trace_text_first(const struct trace_text *t, int64_t ns);
 
 /* A name without control characters, at most TRACE_TEXT_NAME_BYTES - 1 octets. */
 const char *trace_text_name(const struct trace_text *t, uint32_t name);

@@ -27,22 +27,6 @@ bool walk_place(const struct evidence *e, const struct stage_row *stage, const s
 
 /* ---- Events near a time ------------------------------------------------------------------------------------------ */
 
-/* Index of the first event at or after a time. */
-static size_t first_at(const struct trace_text *t, int64_t ns)
-{
-	size_t low = 0, high = t->count;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (t->event[middle].ns < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* A condition on events; -1 and NULL: any. */
 struct wanted {
 	enum event_kind kind;
@@ -60,7 +44,7 @@ static bool fits(const struct trace_text *t, const struct event *e, const struct
 /* The first such event of [from_ns, to_ns]; NULL: none. */
 static const struct event *find_first(const struct trace_text *t, struct wanted w, int64_t from_ns, int64_t to_ns)
 {
-	for (size_t i = first_at(t, from_ns); i < t->count && t->event[i].ns <= to_ns; i++)
+	for (size_t i = trace_text_first(t, from_ns); i < t->count && t->event[i].ns <= to_ns; i++)
 		if (fits(t, &t->event[i], &w))
 			return &t->event[i];
 	return NULL;
@@ -69,7 +53,7 @@ static const struct event *find_first(const struct trace_text *t, struct wanted 
 /* The same in the other direction. */
 static const struct event *find_last(const struct trace_text *t, struct wanted w, int64_t from_ns, int64_t to_ns)
 {
-	for (size_t i = first_at(t, to_ns + 1); i > 0 && t->event[i - 1].ns >= from_ns; i--)
+	for (size_t i = trace_text_first(t, to_ns + 1); i > 0 && t->event[i - 1].ns >= from_ns; i--)
 		if (fits(t, &t->event[i - 1], &w))
 			return &t->event[i - 1];
 	return NULL;
@@ -80,7 +64,7 @@ static int thread_cpu(const struct evidence *e, int64_t ns)
 {
 	const struct trace_text *t = &e->text;
 	const int32_t pid = t->breach.pid;
-	size_t i = first_at(t, ns + 1);
+	size_t i = trace_text_first(t, ns + 1);
 
 	for (size_t left = SEARCH_EVENTS; i > 0 && left; i--, left--) {
 		const struct event *event = &t->event[i - 1];
@@ -134,7 +118,7 @@ static void split_unseen(const struct walk *w, enum section section, int64_t fro
 	struct section_time *s = &w->section[section];
 	int64_t last_ns = from_ns, unseen_ns = 0;
 
-	for (size_t i = first_at(t, from_ns); ; i++) {
+	for (size_t i = trace_text_first(t, from_ns); ; i++) {
 		const bool ends = i == t->count || t->event[i].ns >= w->at_ns;
 		const int64_t ns = ends ? w->at_ns : t->event[i].ns;
 		struct owner_parts p = { .count = 0 };
@@ -174,7 +158,7 @@ static const struct event *own_interrupt(const struct walk *w, int64_t to_ns)
 {
 	const struct trace_text *t = &w->e->text;
 
-	for (size_t i = first_at(t, w->i->from_ns - TRACE_TEXT_NS); i < t->count && t->event[i].ns <= to_ns; i++)
+	for (size_t i = trace_text_first(t, w->i->from_ns - TRACE_TEXT_NS); i < t->count && t->event[i].ns <= to_ns; i++)
 		if (t->event[i].kind == EVENT_IRQ_ENTRY && is_own_irq(w->e, t->event[i].number))
 			return &t->event[i];
 	return NULL;
@@ -226,7 +210,7 @@ static void walk_stack(struct walk *w, int64_t stack_ns, int cpu)
 	struct section_time *s = &w->section[SECTION_STACK];
 
 	end_section(w, SECTION_STACK, cpu, stack_ns);
-	for (size_t i = first_at(t, from_ns); i < t->count && t->event[i].ns < stack_ns - TRACE_TEXT_NS; i++)
+	for (size_t i = trace_text_first(t, from_ns); i < t->count && t->event[i].ns < stack_ns - TRACE_TEXT_NS; i++)
 		s->packets += t->event[i].kind == EVENT_RECEIVE && t->event[i].cpu == cpu;
 	if (!s->packets)
 		return;
