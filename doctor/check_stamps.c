@@ -244,19 +244,23 @@ static void look_at_delivery(struct check *c, const struct nic_driver *d)
 			  ways[d->delivery]);
 }
 
+/* NULL: there is no such fact. */
+static void note_fact(struct check *c, const char *fact)
+{
+	if (fact)
+		check_say(c, NOTE, CHECK_DRIVER_SOURCE, NULL, NULL, "%s", fact);
+}
+
 /* Facts that matter for each kind of timestamp of the NIC. */
 static void look_at_facts(struct check *c, const struct nic_driver *d)
 {
-	if (d->meaning)
-		check_say(c, NOTE, CHECK_DRIVER_SOURCE, NULL, NULL, "%s", d->meaning);
+	note_fact(c, d->meaning);
 	if (d->constants)
 		check_say(c, NOTE, CHECK_DRIVER_SOURCE,
 			  "their error shifts differences between two kinds of NIC", NULL,
 			  "corrects timestamps by constants: %s", d->constants);
-	if (d->clock)
-		check_say(c, NOTE, CHECK_DRIVER_SOURCE, NULL, NULL, "%s", d->clock);
-	if (d->fault)
-		check_say(c, NOTE, CHECK_DRIVER_SOURCE, NULL, NULL, "%s", d->fault);
+	note_fact(c, d->clock);
+	note_fact(c, d->fault);
 	if (d->lost)
 		check_say(c, OK, CHECK_DRIVER_SOURCE, NULL, NULL, "counts lost transmit timestamps: %s", d->lost);
 }
@@ -271,10 +275,8 @@ static void look_at_unused(struct check *c, const struct nic_driver *d)
 		check_say(c, NOTE, CHECK_DRIVER_SOURCE, NULL, NULL, "'%s' timestamps no transmitted packet", d->name);
 	else if (d->transmits == NIC_STAMPS_NONE)
 		check_say(c, NOTE, CHECK_DRIVER_SOURCE, NULL, NULL, "'%s' timestamps no packet", d->name);
-	if (d->clock)
-		check_say(c, NOTE, CHECK_DRIVER_SOURCE, NULL, NULL, "%s", d->clock);
-	if (d->instead)
-		check_say(c, NOTE, CHECK_DRIVER_SOURCE, NULL, NULL, "%s", d->instead);
+	note_fact(c, d->clock);
+	note_fact(c, d->instead);
 }
 
 static void look_at_slots(struct check *c, const struct nic_driver *d)
