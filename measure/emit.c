@@ -86,12 +86,12 @@ static enum wait emit_drain_timeout(struct exchange *x, const struct flight *f, 
 	int64_t limit_ns = x->options->timeout_ns;
 
 	if (x->closing)
-		return waited_ns >= limit_ns || waited_ns >= STARTUP_WATCHDOG_NS ? WAIT_CUT_SHORT : WAIT_ANSWERED;
+		return waited_ns >= limit_ns || waited_ns >= DRAIN_TIMEOUT_NS ? WAIT_CUT_SHORT : WAIT_ANSWERED;
 	if (exchange_is_interrupted(x) || x->result.end == END_GONE || x->result.end == END_GIVEN_UP)
 		return WAIT_CUT_SHORT;
 	if (waited_ns >= limit_ns)
 		return WAIT_TIMED_OUT;
-	return waited_ns >= STARTUP_WATCHDOG_NS && (!f || verb_time_is_up(x)) ? WAIT_CUT_SHORT : WAIT_ANSWERED;
+	return waited_ns >= DRAIN_TIMEOUT_NS && (!f || verb_time_is_up(x)) ? WAIT_CUT_SHORT : WAIT_ANSWERED;
 }
 
 /* Waits for the reply, then for the timestamp, each up to the timeout. Without a flight (refused send) it

@@ -489,7 +489,7 @@ static void reflect_clock(struct exchange *x, bool idle)
 /* The last timestamps may still be pending. */
 static void reflect_drain(struct exchange *x)
 {
-	int64_t limit_ns = exchange_is_interrupted(x) && x->options->timeout_ns > STARTUP_WATCHDOG_NS ? STARTUP_WATCHDOG_NS :
+	int64_t limit_ns = exchange_is_interrupted(x) && x->options->timeout_ns > DRAIN_TIMEOUT_NS ? DRAIN_TIMEOUT_NS :
 		x->options->timeout_ns;
 	int64_t until_ns = clock_read_ns(CLOCK_MONOTONIC) + limit_ns;
 	int64_t ended_ns = x->now_ns;

@@ -21,7 +21,7 @@
 
 /* Drain timeout: after the end the last reply or timestamp is awaited no longer than this, whatever
  * --timeout is; also the retry interval of a refused send. */
-#define STARTUP_WATCHDOG_NS (100 * NS_PER_MS)
+#define DRAIN_TIMEOUT_NS (100 * NS_PER_MS)
 
 INLINE void verb_read_clock(struct exchange *x)
 {

@@ -419,7 +419,7 @@ static void drain(struct exchange *x)
 	const int64_t since_ns = x->now_ns;
 
 	while ((is_waited_for(x) || may_be_late(x)) && !(is_cut_short(x) &&
-							 x->now_ns - since_ns >= STARTUP_WATCHDOG_NS))
+							 x->now_ns - since_ns >= DRAIN_TIMEOUT_NS))
 		turn(x, false);
 }
 
@@ -488,7 +488,7 @@ static void close_window(struct exchange *x)
 	x->closing = true;
 	if (x->window.held_key != x->next_key && !x->window.in_flight && counter_get(&x->result.account.answered))
 		sent = send_closing(x);
-	while (is_closing(x, sent) && x->now_ns - now_ns < STARTUP_WATCHDOG_NS &&
+	while (is_closing(x, sent) && x->now_ns - now_ns < DRAIN_TIMEOUT_NS &&
 	       x->now_ns - now_ns < x->options->timeout_ns)
 		turn(x, false);
 	for (unsigned i = sent; i; i--)

@@ -301,10 +301,10 @@ static void read_name(struct clock_watch *c, int phc_index)
 /* The smallest difference between successive reads is an upper bound of the granularity. */
 static void measure_system(struct clock_watch *c)
 {
-	enum { READS = 256, STARTUP_WATCHDOG = 1 << 20 };
+	enum { READS = 256, READS_MAX = 1 << 20 };
 	int64_t last_ns = clock_read_ns(CLOCK_REALTIME), least_ns = 0;
 
-	for (int i = 1; i < READS || (!least_ns && i < STARTUP_WATCHDOG); i++) {
+	for (int i = 1; i < READS || (!least_ns && i < READS_MAX); i++) {
 		int64_t now_ns = clock_read_ns(CLOCK_REALTIME), step_ns = now_ns - last_ns;
 
 		if (step_ns > 0 && (!least_ns || step_ns < least_ns))
@@ -319,9 +319,9 @@ static void measure_system(struct clock_watch *c)
 /* The granularity is the greatest common divisor of all differences. Some reads may fail with a busy driver. */
 static int measure_phc(struct clock_watch *c)
 {
-	enum { READS = 33, STARTUP_WATCHDOG = 2 * READS };
+	enum { READS = 33, READS_MAX = 2 * READS };
 	const int wanted = c->budget.reads_per_s ? OPEN_LIMITED_READS : READS;
-	const int most = c->budget.reads_per_s ? OPEN_LIMITED_READS : STARTUP_WATCHDOG;
+	const int most = c->budget.reads_per_s ? OPEN_LIMITED_READS : READS_MAX;
 	int64_t last_ns = 0, phc_ns;
 	int got = 0, error = -EIO;
 
