@@ -44,10 +44,9 @@ static unsigned count_before(const struct breach_facts *f)
 /* ---- Stages ------------------------------------------------------------------------------------------------------ */
 
 /* The median of a stage over the ordinary packets. False: too few have it. */
-static bool find_typical(const struct breach_facts *f, const struct stage *stage, int64_t *median_ns)
+static bool find_typical(const struct breach_facts *f, unsigned before, const struct stage *stage, int64_t *median_ns)
 {
 	int64_t values[NEIGHBOURS], value_ns;
-	const unsigned before = count_before(f);
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < before; i++) {
@@ -63,13 +62,9 @@ static bool find_typical(const struct breach_facts *f, const struct stage *stage
 	return true;
 }
 
-/* Stages whose sum is the latency: those within it that are not divided further, and the response without its parts. */
-static bool is_candidate(const struct part *parts, int n, const struct part *p)
+/* Stages whose sum is the latency: those within it that are not divided further, and the response if it is not split. */
+static bool is_candidate(const struct part *p, bool split)
 {
-	bool split = false;
-
-	for (int i = 0; i < n; i++)
-		split |= parts[i].index == STAGE_REMOTE_APP;
 	return !stages_is_part(&p->stage) && p->index != STAGES &&
 	       (p->stage.inside || (p->index == STAGE_RESPONSE && p->stage.peer && !split));
 }
@@ -87,14 +82,17 @@ static const char *name_of(char name[JSON_NAME_BYTES], const struct part *p)
 }
 
 /* The stage with the largest excess, if it is at least half of the excess of the latency. */
-static void put_stages(struct json *j, const struct breach_facts *f)
+static void put_stages(struct json *j, const struct breach_facts *f, unsigned before)
 {
 	struct part parts[PARTS_MAX];
 	const int n = stage_of_sample(f->report, f->sample, parts);
 	const struct part *worst = NULL;
 	int64_t worst_ns = 0, excess_ns = 0;
 	char name[JSON_NAME_BYTES];
+	bool split = false;
 
+	for (int i = 0; i < n; i++)
+		split |= parts[i].index == STAGE_REMOTE_APP;
 	json_array(j, "stages");
 	for (int i = 0; i < n; i++) {
 		int64_t typical_ns, bound_ns;
@@ -106,11 +104,11 @@ static void put_stages(struct json *j, const struct breach_facts *f)
 		json_integer(j, "value_ns", parts[i].value_ns);
 		if (find_bound(f, &parts[i], &bound_ns))
 			json_integer(j, "bound_ns", bound_ns);
-		if (find_typical(f, &parts[i].stage, &typical_ns)) {
+		if (find_typical(f, before, &parts[i].stage, &typical_ns)) {
 			const int64_t over_ns = parts[i].value_ns - typical_ns;
 
 			json_integer(j, "typical_ns", typical_ns);
-			if (is_candidate(parts, n, &parts[i])) {
+			if (is_candidate(&parts[i], split)) {
 				excess_ns += over_ns;
 				if (over_ns > worst_ns) {
 					worst_ns = over_ns;
@@ -152,9 +150,8 @@ static void put_packet(struct json *j, const struct breach_facts *f, const struc
 	json_end(j);
 }
 
-static void put_packets(struct json *j, const struct breach_facts *f)
+static void put_packets(struct json *j, const struct breach_facts *f, unsigned before)
 {
-	const unsigned before = count_before(f);
 	unsigned ordinary = 0;
 
 	for (unsigned i = 0; i < before; i++)
@@ -207,6 +204,7 @@ static int put(void *fd, const char *from, size_t bytes)
 
 int breach_file_write(int folder_fd, const struct breach_facts *f)
 {
+	const unsigned before = count_before(f);
 	int fd = openat(folder_fd, FILE_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600), error;
 	struct json j;
 
@@ -220,8 +218,8 @@ int breach_file_write(int folder_fd, const struct breach_facts *f)
 	json_integer(&j, "latency_ns", f->sample->latency_ns);
 	json_integer(&j, "threshold_ns", f->report->options->threshold_ns);
 	put_host(&j, f);
-	put_stages(&j, f);
-	put_packets(&j, f);
+	put_stages(&j, f, before);
+	put_packets(&j, f, before);
 	json_end(&j);
 	error = json_finish(&j);
 	if (close(fd) && !error)
