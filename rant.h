@@ -194,6 +194,17 @@ static inline void text_add(char *text, size_t bytes, const char *format, ...)
 	va_end(arguments);
 }
 
+/* Appends a number with a comma between thousands, as text_add() does. */
+static inline void text_add_grouped(char *text, size_t bytes, uint64_t n)
+{
+	if (n >= 1000) {
+		text_add_grouped(text, bytes, n / 1000);
+		text_add(text, bytes, ",%03u", (unsigned)(n % 1000));
+	} else {
+		text_add(text, bytes, "%u", (unsigned)n);
+	}
+}
+
 union address {
 	struct sockaddr any;
 	struct sockaddr_in in;

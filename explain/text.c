@@ -303,16 +303,6 @@ static void write_limits(FILE *out, const struct cause *c, const struct evidence
 			e->details ? "too few ordinary packets in the trace" : "no breach.json");
 }
 
-static void add_number(char *text, size_t bytes, uint64_t n)
-{
-	if (n >= 1000) {
-		add_number(text, bytes, n / 1000);
-		text_add(text, bytes, ",%03u", (unsigned)(n % 1000));
-	} else {
-		text_add(text, bytes, "%u", (unsigned)n);
-	}
-}
-
 void explain_write(FILE *out, const struct cause *c, const struct evidence *e)
 {
 	char text[TEXT_BYTES] = "";
@@ -323,7 +313,7 @@ void explain_write(FILE *out, const struct cause *c, const struct evidence *e)
 	if (!c->cpu_count)
 		text_add(text, sizeof(text), "no CPU");
 	text_add(text, sizeof(text), ", ");
-	add_number(text, sizeof(text), e->text.count);
+	text_add_grouped(text, sizeof(text), e->text.count);
 	text_add(text, sizeof(text), " events");
 	if (e->text.malformed)
 		text_add(text, sizeof(text), ", %" PRIu64 " line%s unreadable", e->text.malformed,
@@ -332,7 +322,7 @@ void explain_write(FILE *out, const struct cause *c, const struct evidence *e)
 	*text = '\0';
 	if (c->packets) {
 		text_add(text, sizeof(text), "  (typical of ");
-		add_number(text, sizeof(text), c->packets);
+		text_add_grouped(text, sizeof(text), c->packets);
 		text_add(text, sizeof(text), " packets)");
 	}
 	fprintf(out, "  %11s %12s %12s%s\n", "typical", "this packet", "excess", text);

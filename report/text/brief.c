@@ -100,11 +100,10 @@ static void add_time(struct paragraph *p, const char *before, int64_t ns)
 
 static void add_grouped(struct paragraph *p, uint64_t n)
 {
-	char digits[24];
-	const int length = snprintf(digits, sizeof(digits), "%" PRIu64, n);
+	char text[32] = "";
 
-	for (int i = 0; i < length; i++)
-		add(p, "%s%c", i && (length - i) % 3 == 0 ? "," : "", digits[i]);
+	text_add_grouped(text, sizeof(text), n);
+	add(p, "%s", text);
 }
 
 static void write_answer(FILE *out, const struct report *r, bool color)

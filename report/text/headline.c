@@ -28,11 +28,10 @@ static void write_percentile(FILE *out, const char *name, struct percentile p)
 
 static void write_grouped(FILE *out, uint64_t n)
 {
-	char digits[24];
-	const int length = snprintf(digits, sizeof(digits), "%" PRIu64, n);
+	char text[32] = "";
 
-	for (int i = 0; i < length; i++)
-		fprintf(out, "%s%c", i && (length - i) % 3 == 0 ? "," : "", digits[i]);
+	text_add_grouped(text, sizeof(text), n);
+	fputs(text, out);
 }
 
 static void write_latency(FILE *out, const struct histogram *h)
