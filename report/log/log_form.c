@@ -38,7 +38,7 @@ static bool is_column(const struct options *o, int64_t remote, int i)
 	bool transmit = *t->direction == 't';
 
 	if (t->kernel)
-		return o->log_full && (transmit ? options_queue_times(o) : options_kernel_times(o)) &&
+		return o->log_full && label_kernel_is_taken(t, o) &&
 		       (host == SOURCE_HARDWARE || (host == SOURCE_KERNEL && transmit && !t->itself));
 	if (time_is_remote(i))
 		return o->log_full && !label_reported_twice(o->role, remote, i);

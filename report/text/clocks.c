@@ -187,7 +187,7 @@ static void write_no_stages(FILE *out, const struct report *r)
 		const struct label_time *t = label_time(o->role, i);
 		char name[16];
 
-		if (time_is_remote(i) || t->wire || (t->kernel && !(*t->direction == 't' ? options_queue_times(o) : options_kernel_times(o))))
+		if (time_is_remote(i) || t->wire || (t->kernel && !label_kernel_is_taken(t, o)))
 			continue;
 		fprintf(out, "%s%s", comma, label_time_name(name, sizeof(name), r, i));
 		comma = " and ";

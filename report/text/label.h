@@ -3,11 +3,11 @@
 #ifndef REPORT_TEXT_LABEL_H
 #define REPORT_TEXT_LABEL_H
 
+#include "options.h"
 #include "rant.h"
 
 struct clock_rate;
 struct result;
-struct options;
 struct report;
 
 struct label_time {
@@ -88,6 +88,12 @@ int64_t label_source(const struct report *r, int i);
 static inline int64_t label_source_of(const struct label_time *t, int64_t wire)
 {
 	return t->wire ? wire : t->kernel ? SOURCE_KERNEL : SOURCE_USER;
+}
+
+/* True if the run takes this time of the kernel. */
+static inline bool label_kernel_is_taken(const struct label_time *t, const struct options *o)
+{
+	return *t->direction == 't' ? options_queue_times(o) : options_kernel_times(o);
 }
 
 /* True if time i is a user-space time of a reflector whose timestamps are user-space times too, so that both are the
