@@ -289,7 +289,7 @@ static void check_clocks(struct run *r, int watch_error)
 	if (r->options.stamp != SOURCE_HARDWARE || (x->clocks && !watch_error))
 		return;
 	if (result_has_stages(&x->result))
-		r->report.stages_why = why;
+		snprintf(x->result.no_stages, sizeof(x->result.no_stages), "%s", why);
 	exchange_drop_clocks(x);
 }
 

@@ -112,6 +112,7 @@ struct result {
 	struct stage stages[STAGES];
 	struct histogram *stage[STAGES]; /* of the element of `stages` with the same index */
 	bool has_stages; /* at least one stage is collected */
+	char no_stages[160]; /* reason why requested stages are not known; empty: they are known */
 	struct histogram *one_way[ONE_WAYS];
 	struct histogram *planned[PLANNED]; /* emitter; NULL: without --interval */
 	struct ipdv ipdv; /* of a reflector only the IPDV of responses, within each session */

@@ -182,7 +182,7 @@ static void write_no_stages(FILE *out, const struct report *r)
 	const struct options *o = r->options;
 	const char *comma = "";
 
-	fprintf(out, "  Stages        : not comparable: %s; ", r->stages_why);
+	fprintf(out, "  Stages        : not comparable: %s; ", r->result->no_stages);
 	for (int i = 0; i < ALL_TIMES; i++) {
 		const struct label_time *t = label_time(o->role, i);
 		char name[16];
@@ -255,6 +255,6 @@ void clocks_write(FILE *out, const struct report *r)
 		fprintf(out, "  %" PRIu64 " samples had no place on the NIC's scale: they are in no stage\n",
 			counter_get(&a->unconverted));
 	clocks_remote_write(out, r);
-	if (r->stages_why)
+	if (*result->no_stages)
 		write_no_stages(out, r);
 }

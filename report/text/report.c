@@ -90,9 +90,9 @@ void report_write(FILE *out, const struct report *r, int columns)
 	account_write(out, r);
 	if (result->log.exists)
 		account_write_log(out, r);
-	if (result->clocks.watched && (r->options->stamp == SOURCE_HARDWARE || r->options->verbose || r->stages_why ||
-				       result->clocks.track[CLOCK_OF_SYSTEM].steps || clocks_remote_has_news(r) ||
-				       (stage_is_split(r) && result->bound_ns[BOUND_REMOTE])))
+	if (result->clocks.watched && (r->options->stamp == SOURCE_HARDWARE || r->options->verbose ||
+				       *result->no_stages || result->clocks.track[CLOCK_OF_SYSTEM].steps ||
+				       clocks_remote_has_news(r) || (stage_is_split(r) && result->bound_ns[BOUND_REMOTE])))
 		clocks_write(out, r);
 	if (result->has_affinity)
 		machine_write_affinity(out, &result->affinity);

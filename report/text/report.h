@@ -11,7 +11,6 @@ struct report {
 	const struct result *result;
 	const struct verdict_facts *facts; /* NULL: not known */
 	const struct histogram *histogram;
-	const char *stages_why; /* reason why requested stages are not known; NULL: they are known */
 	uint64_t breaches_missed; /* breaches that the housekeeping thread could not read */
 	bool samples_are_taken; /* another thread takes the samples during the run, for outputs */
 	bool stdout_taken; /* a log or another output uses stdout */

@@ -426,7 +426,7 @@ static void clocks_of_both_hosts(void **state)
 	result.converted = true, watched_clocks = &clocks;
 	result.bound_ns[BOUND_LOCAL] = 128;
 	result.bound_ns[BOUND_REMOTE] = 129;
-	report.stages_why = "why";
+	strcpy(result.no_stages, "why");
 	counter_add(&result.account.doubted, 131);
 	counter_add(&result.account.unconverted, 132);
 	counter_add(&result.account.disordered, 133);
