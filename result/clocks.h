@@ -20,6 +20,15 @@ struct result_clock_track {
 	struct clock_jump largest; /* the jump that exceeds its bound by the most */
 };
 
+/* A standstill or a frequency error of the NIC's clock. */
+struct result_clock_fault {
+	bool stands; /* a standstill; else a frequency error */
+	bool over; /* ended before the last reading */
+	struct clock_rate rate; /* of a frequency error */
+	int64_t began_ns[2]; /* CLOCK_MONOTONIC: earliest and latest beginning */
+	int64_t lasted_ns[2]; /* least and, with `over`, greatest duration */
+};
+
 struct result_clocks {
 	bool watched; /* false: nothing below is known */
 	bool comparable; /* the clock of the NIC */
@@ -44,9 +53,22 @@ struct result_clocks {
 	struct result_clock_track track[CLOCKS];
 	struct clock_jump step[CLOCK_STEPS_KEPT];
 	uint32_t steps_kept;
-	struct clock_fault fault[CLOCK_FAULTS_KEPT]; /* of the NIC's clock; the last also covers those not kept */
+	struct result_clock_fault fault[CLOCK_FAULTS_KEPT]; /* the last also covers those not kept */
 	uint32_t faults_kept;
 	int64_t late_ns; /* clock_step_error_since() the start of the run */
+};
+
+/* A fault of the reflector's clock against this host's clock. */
+struct result_peer_event {
+	enum clock_peer_kind kind;
+	bool theirs; /* false: a fault of this host's clock at that time may explain the event */
+	uint32_t seq[2]; /* the event lies between these packets */
+	int64_t mono_ns[2]; /* the event lies between these times of CLOCK_MONOTONIC */
+	uint64_t conflicts; /* exchanges that contradicted the exchanges before them */
+	bool has_size;
+	int64_t size_ns, bound_ns; /* of a step */
+	int64_t stood_ns; /* least duration of a standstill */
+	double ppb; /* rate against this host's clock during the event */
 };
 
 struct result_peer {
@@ -54,8 +76,7 @@ struct result_peer {
 	bool is_known; /* offset and rate are known */
 	struct clock_relation offset; /* reflector's clock minus this host's clock */
 	struct clock_rate rate;
-	struct clock_peer_event event[PEER_EVENTS_KEPT];
-	bool theirs[PEER_EVENTS_KEPT]; /* false: a fault of this host's clock at that time may explain the event */
+	struct result_peer_event event[PEER_EVENTS_KEPT];
 	uint64_t events; /* also those that are not kept */
 	uint64_t faults[PEER_KINDS]; /* events that are faults of the reflector's clock, also those that are not kept */
 };

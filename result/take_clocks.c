@@ -46,6 +46,13 @@ static void take_nic_clock(struct result_clocks *to, const struct clock_watch *c
 	take_budget(to, c);
 }
 
+static void take_fault(struct result_clock_fault *to, const struct clock_fault *from)
+{
+	*to = (struct result_clock_fault){ .stands = from->stands, .over = from->over, .rate = from->rate,
+					   .began_ns = { from->began_ns[0], from->began_ns[1] } };
+	clock_fault_lasted(from, to->lasted_ns);
+}
+
 void take_clocks(struct result_clocks *to, const struct clock_watch *from, int64_t began_ns)
 {
 	to->watched = true;
@@ -56,9 +63,19 @@ void take_clocks(struct result_clocks *to, const struct clock_watch *from, int64
 		take_track(&to->track[i], from, i);
 	memcpy(to->step, from->step, sizeof(to->step));
 	to->steps_kept = from->steps_kept;
-	memcpy(to->fault, from->fault, sizeof(to->fault));
 	to->faults_kept = from->faults_kept;
+	for (uint32_t i = 0; i < to->faults_kept; i++)
+		take_fault(&to->fault[i], &from->fault[i]);
 	to->late_ns = clock_step_error_since(from, began_ns);
+}
+
+static void take_event(struct result_peer_event *to, const struct clock_peer_event *from)
+{
+	*to = (struct result_peer_event){ .kind = from->kind, .seq = { from->seq[0], from->seq[1] },
+					  .mono_ns = { from->mono_ns[0], from->mono_ns[1] },
+					  .conflicts = from->conflicts, .stood_ns = from->stood_ns,
+					  .ppb = clock_peer_event_ppb(from) };
+	to->has_size = clock_peer_event_size(from, &to->size_ns, &to->bound_ns);
 }
 
 void take_peer(struct result_peer *to, const struct clock_peer *from, const struct clock_watch *clocks, bool by_nic)
@@ -67,13 +84,13 @@ void take_peer(struct result_peer *to, const struct clock_peer *from, const stru
 				    .faults = { [PEER_JUMPED] = from->jumps, [PEER_STOOD] = from->stands,
 						[PEER_WRONG_RATE] = from->wrong_rates } };
 	to->is_known = clock_peer_result(from, &to->offset, &to->rate);
-	memcpy(to->event, from->event, sizeof(to->event));
 	for (uint64_t i = 0; i < clocks_peer_kept(to); i++) {
-		const struct clock_peer_event *e = &to->event[i];
+		struct result_peer_event *e = &to->event[i];
 
-		to->theirs[i] = !clocks || !clock_moved(clocks, by_nic ? CLOCK_OF_NIC : CLOCK_OF_SYSTEM,
-							e->mono_ns[0], e->mono_ns[1]);
-		to->faults[e->kind] -= !to->theirs[i];
+		take_event(e, &from->event[i]);
+		e->theirs = !clocks || !clock_moved(clocks, by_nic ? CLOCK_OF_NIC : CLOCK_OF_SYSTEM, e->mono_ns[0],
+						    e->mono_ns[1]);
+		to->faults[e->kind] -= !e->theirs;
 	}
 }
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Clocks, their relation, and its error. */
-#include "host/clock/clock.h"
-#include "host/clock/clock_peer.h"
 #include "options.h"
 #include "report/export/json_parts.h"
 #include "report/text/clocks.h"
@@ -64,16 +62,14 @@ static void put_faults(struct json *j, const struct report *r)
 
 	json_array(j, "spells");
 	for (uint32_t i = 0; i < c->faults_kept; i++) {
-		const struct clock_fault *s = &c->fault[i];
-		int64_t ns[2];
+		const struct result_clock_fault *s = &c->fault[i];
 
-		clock_fault_lasted(s, ns);
 		json_object(j, NULL);
 		json_text(j, "kind", s->stands ? "stood still" : "wrong rate");
 		if (!s->stands)
 			put_rate(j, &s->rate);
-		json_integer(j, "least_ns", ns[0]);
-		json_integer_if(j, "most_ns", s->over, ns[1]);
+		json_integer(j, "least_ns", s->lasted_ns[0]);
+		json_integer_if(j, "most_ns", s->over, s->lasted_ns[1]);
 		put_between(j, "began_after_start_ns", r, s->began_ns);
 		json_end(j);
 	}
@@ -141,16 +137,15 @@ static void put_steps(struct json *j, const struct report *r)
 }
 
 /* Size of a step, from the clock relations before and after it. */
-static void put_size(struct json *j, const struct clock_peer_event *e)
+static void put_size(struct json *j, const struct result_peer_event *e)
 {
-	int64_t size_ns, bound_ns;
-	const bool known = clock_peer_event_size(e, &size_ns, &bound_ns) && e->kind == PEER_JUMPED;
+	const bool known = e->has_size && e->kind == PEER_JUMPED;
 
-	json_integer_if(j, "size_ns", known, size_ns);
-	json_integer_if(j, "bound_ns", known, bound_ns);
+	json_integer_if(j, "size_ns", known, e->size_ns);
+	json_integer_if(j, "bound_ns", known, e->bound_ns);
 	json_integer_if(j, "stood_ns", e->kind == PEER_STOOD, e->stood_ns);
 	if (e->kind == PEER_WRONG_RATE)
-		json_real(j, "rate_ppb", clock_peer_event_ppb(e), 0);
+		json_real(j, "rate_ppb", e->ppb, 0);
 	else
 		json_null(j, "rate_ppb");
 }
@@ -163,11 +158,11 @@ static void put_events(struct json *j, const struct report *r)
 
 	json_array(j, "events");
 	for (uint64_t i = 0; i < clocks_peer_kept(p); i++) {
-		const struct clock_peer_event *e = &p->event[i];
+		const struct result_peer_event *e = &p->event[i];
 
 		json_object(j, NULL);
 		json_text(j, "kind", kinds[e->kind]);
-		json_bool(j, "of_the_reflector", p->theirs[i]);
+		json_bool(j, "of_the_reflector", e->theirs);
 		put_size(j, e);
 		put_between(j, "after_start_ns", r, e->mono_ns);
 		json_pair(j, "after_seq");

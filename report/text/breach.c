@@ -3,7 +3,6 @@
 #include "report/text/breach.h"
 
 #include "histogram.h"
-#include "host/clock/clock.h"
 #include "options.h"
 #include "report/text/label.h"
 #include "report/text/stage.h"

@@ -2,7 +2,6 @@
 /* The clocks: their rates, steps and faults, and the error bound of the stages. */
 #include "report/text/clocks.h"
 
-#include "host/clock/clock.h"
 #include "options.h"
 #include "report/text/clocks_remote.h"
 #include "report/text/label.h"
@@ -119,19 +118,17 @@ static void write_span(FILE *out, double from, double to, int digits)
 }
 
 /* A standstill or frequency error of the clock: its duration and time, as far as the readings show them. */
-static void write_fault(FILE *out, const struct report *r, const struct clock_fault *s)
+static void write_fault(FILE *out, const struct report *r, const struct result_clock_fault *s)
 {
 	const int64_t start_ns = r->result->began_ns;
-	int64_t ns[2];
 
-	clock_fault_lasted(s, ns);
 	fprintf(out, "  Warning: the NIC clock ");
 	if (s->stands)
 		fprintf(out, "stood still");
 	else
 		write_wrong_rate(out, "ran", &s->rate);
 	fprintf(out, s->over ? " for " : " for at least ");
-	write_span(out, label_seconds(ns[0]), label_seconds(ns[s->over]), s->stands ? 3 : 1);
+	write_span(out, label_seconds(s->lasted_ns[0]), label_seconds(s->lasted_ns[s->over]), s->stands ? 3 : 1);
 	fprintf(out, " s, from ");
 	if (s->began_ns[0] <= start_ns) {
 		fprintf(out, "the start");

@@ -9,18 +9,17 @@
 
 #include <inttypes.h>
 
-static void write_what(FILE *out, const struct clock_peer_event *e)
+static void write_what(FILE *out, const struct result_peer_event *e)
 {
-	const double ppb = clock_peer_event_ppb(e);
-	int64_t size_ns, bound_ns;
+	const double ppb = e->ppb;
 
 	if (e->kind == PEER_STOOD) {
 		fprintf(out, "stood still for %.3f s or more", label_seconds(e->stood_ns));
 	} else if (e->kind == PEER_WRONG_RATE) {
 		fprintf(out, ppb < 1e9 ? "ran %.3g %% %s" : "ran %.0f %% %s", (ppb < 0 ? -ppb : ppb) / 1e7,
 			ppb < 0 ? "slow" : "fast");
-	} else if (clock_peer_event_size(e, &size_ns, &bound_ns)) {
-		fprintf(out, "jumped by %+" PRId64 " ns (+-%" PRId64 ")", size_ns, bound_ns);
+	} else if (e->has_size) {
+		fprintf(out, "jumped by %+" PRId64 " ns (+-%" PRId64 ")", e->size_ns, e->bound_ns);
 		if (e->conflicts > 1)
 			fprintf(out, ", not at once");
 	} else {
@@ -28,13 +27,13 @@ static void write_what(FILE *out, const struct clock_peer_event *e)
 	}
 }
 
-static void write_event(FILE *out, const struct report *r, const struct clock_peer_event *e, bool theirs)
+static void write_event(FILE *out, const struct report *r, const struct result_peer_event *e)
 {
-	fprintf(out, "  The reflector's clock %s", theirs ? "" : "against this host's ");
+	fprintf(out, "  The reflector's clock %s", e->theirs ? "" : "against this host's ");
 	write_what(out, e);
 	fprintf(out, ", %.1f to %.1f s after the start, after packet %" PRIu32 " to %" PRIu32 "%s\n",
 		label_seconds(e->mono_ns[0] - r->result->began_ns), label_seconds(e->mono_ns[1] - r->result->began_ns),
-		e->seq[0], e->seq[1], theirs ? "" : ": this host's clock moved then");
+		e->seq[0], e->seq[1], e->theirs ? "" : ": this host's clock moved then");
 }
 
 static void write_events(FILE *out, const struct report *r)
@@ -42,7 +41,7 @@ static void write_events(FILE *out, const struct report *r)
 	const struct result_peer *p = &r->result->peer;
 
 	for (uint64_t i = 0; i < clocks_peer_kept(p); i++)
-		write_event(out, r, &p->event[i], p->theirs[i]);
+		write_event(out, r, &p->event[i]);
 	if (p->events > PEER_EVENTS_KEPT)
 		fprintf(out, "  %" PRIu64 " more of these\n", p->events - PEER_EVENTS_KEPT);
 }

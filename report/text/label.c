@@ -2,7 +2,6 @@
 /* Names of roles, times and timestamp sources, one table each, and numbers as text. */
 #include "report/text/label.h"
 
-#include "host/clock/clock.h"
 #include "options.h"
 #include "report/text/digits.h"
 #include "report/text/report.h"

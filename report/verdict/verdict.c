@@ -7,7 +7,6 @@
 #include "report/verdict/verdict.h"
 
 #include "histogram.h"
-#include "host/clock/clock.h"
 #include "host/nic/nic_names.h"
 #include "host/nic/nic_stamp.h"
 #include "options.h"
@@ -232,13 +231,11 @@ static enum verdict_outcome look_rate(const struct verdict_facts *f, struct verd
 		return CANNOT_TELL;
 	found->number = c->track[CLOCK_OF_NIC].wrong_rates;
 	for (uint32_t i = 0; i < c->faults_kept; i++) {
-		const struct clock_fault *s = &c->fault[i];
-		int64_t ns[2];
+		const struct result_clock_fault *s = &c->fault[i];
 
 		if (s->stands)
 			continue;
-		clock_fault_lasted(s, ns);
-		lasted_ns += ns[0];
+		lasted_ns += s->lasted_ns[0];
 		if (!worst || s->rate.ppb * s->rate.ppb > worst->ppb * worst->ppb)
 			worst = &s->rate;
 	}
