@@ -39,6 +39,7 @@
 #include "measure/run_buffers.h"
 #include "options.h"
 #include "host/periods.h"
+#include "host/system.h"
 #include "report/export/breach_file.h"
 #include "report/export/outputs.h"
 #include "report/log/log_writer.h"
@@ -526,6 +527,15 @@ static void read_wire(struct run *r)
 										      packet_plan_bytes(&r->plan)) };
 }
 
+/* For the CPU that the measuring thread was last seen on. Reads files: not during the run. */
+static void read_system(struct run *r)
+{
+	const struct verdict_thread *last = &r->facts.thread[1];
+
+	if (r->options.json_path || r->options.jsonl_path)
+		system_read(&r->exchange.result.system, last->known ? last->cpu : -1);
+}
+
 static void read_before(struct run *r)
 {
 	activity_read(&r->activity.activity, &r->activity.start, false);
@@ -563,6 +573,7 @@ static void read_after(struct run *r)
 
 static void finish(struct run *r)
 {
+	read_system(r);
 	take_activity(&r->exchange.result.activity, &r->activity);
 	hooks_finish(&r->hooks);
 	take_nic(&r->exchange.result.nic, &r->nic, &r->link);
@@ -684,8 +695,10 @@ static enum status run_once(struct run *r)
 		report_configuration(stderr, &r->report, &r->run_buffers.histogram_memory, &r->run_buffers.log_memory);
 		check_short(stderr, &r->options, &r->nic);
 	}
-	if (r->options.jsonl_path)
+	if (r->options.jsonl_path) {
+		read_system(r);
 		nic_read_details(&r->nic, &r->exchange.result.nic.details);
+	}
 	outputs_look(&r->outputs, &r->nic);
 	read_before(r);
 	if (socket_bind(&r->channel, &r->options, &r->nic) ||

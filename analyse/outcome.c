@@ -43,6 +43,7 @@ struct outcome *outcome_open(const struct options *options)
 	o->options.port = 0; /* a file has no port of this process */
 	o->result.options = &o->options;
 	o->result.read = &o->read;
+	o->result.system = (struct system)SYSTEM_UNKNOWN;
 	o->result.histogram = &o->latency;
 	o->result.one_way_bound_ns[1] = -1; /* no file has the bound at the end of the run */
 	for (int i = 0; i < BOUNDS; i++)

@@ -5,6 +5,7 @@
 
 #include "histogram.h"
 #include "host/process/affinity.h"
+#include "host/system.h"
 #include "options.h"
 #include "rant.h"
 #include "result/account.h"
@@ -134,6 +135,7 @@ struct result {
 	uint32_t doubted_seq; /* emitter: first packet whose reply reports a doubtful clock of the reflector */
 
 	/* The host. */
+	struct system system; /* for --json and --jsonl only; is_virtual, is_real_time and cpus_online are -1 if not known */
 	bool has_affinity;
 	struct affinity affinity; /* of the measuring thread */
 	struct result_nic nic;

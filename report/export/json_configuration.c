@@ -2,7 +2,6 @@
 /* Run, configuration, host and NIC. */
 #include "host/nic/nic_names.h"
 #include "host/process/affinity.h"
-#include "host/system.h"
 #include "options.h"
 #include "report/export/json_parts.h"
 #include "report/text/label.h"
@@ -238,15 +237,12 @@ static void put_read_configuration(struct json *j, const struct options *o, cons
 
 void json_configuration(struct json *j, const struct report *r)
 {
-	struct system s;
-
 	if (r->result->read) {
 		put_read_configuration(j, r->options, r->result->read);
 		return;
 	}
-	system_read(&s, -1);
 	json_object(j, "configuration");
-	put_words(j, "command_line", &s);
+	put_words(j, "command_line", &r->result->system);
 	put_options(j, r->options);
 	put_granted(j, r);
 	json_end(j);
@@ -270,24 +266,22 @@ static void put_reported(struct json *j, const char *name, int reported)
 static void put_host(struct json *j, const struct report *r)
 {
 	const int cpu = r->facts && r->facts->thread[1].known ? r->facts->thread[1].cpu : -1;
-	struct system s = SYSTEM_UNKNOWN;
+	const struct system *s = &r->result->system;
 
-	if (!r->result->read)
-		system_read(&s, cpu);
 	json_object(j, "host");
-	put_known(j, "hostname", s.hostname);
-	put_known(j, "kernel", s.kernel);
-	put_known(j, "kernel_version", s.version);
-	put_reported(j, "real_time_kernel", s.is_real_time);
-	put_known(j, "machine", s.machine);
-	put_known(j, "cpu_model", s.cpu_model);
-	json_integer_if(j, "cpus_online", s.cpus_online > 0, s.cpus_online);
+	put_known(j, "hostname", s->hostname);
+	put_known(j, "kernel", s->kernel);
+	put_known(j, "kernel_version", s->version);
+	put_reported(j, "real_time_kernel", s->is_real_time);
+	put_known(j, "machine", s->machine);
+	put_known(j, "cpu_model", s->cpu_model);
+	json_integer_if(j, "cpus_online", s->cpus_online > 0, s->cpus_online);
 	json_integer_if(j, "measuring_cpu", cpu >= 0, cpu);
-	put_known(j, "governor", s.governor);
-	json_text(j, "isolated_cpus", s.isolated_known ? s.isolated : NULL);
-	put_known(j, "clocksource", s.clocksource);
-	put_reported(j, "virtual", s.is_virtual);
-	put_known(j, "hypervisor", s.hypervisor);
+	put_known(j, "governor", s->governor);
+	json_text(j, "isolated_cpus", s->isolated_known ? s->isolated : NULL);
+	put_known(j, "clocksource", s->clocksource);
+	put_reported(j, "virtual", s->is_virtual);
+	put_known(j, "hypervisor", s->hypervisor);
 	json_end(j);
 }
 
