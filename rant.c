@@ -57,6 +57,7 @@
 #include "result/breach.h"
 #include "result/take.h"
 #include "result/take_clocks.h"
+#include "result/take_nic.h"
 #include "tracefs.h"
 #include "wire/hmac.h"
 #include "wire/plan.h"
@@ -348,8 +349,7 @@ static void open_exchange(struct run *r)
 	exchange_note_granted(x);
 	r->report = (struct report){ .options = &r->options, .result = &x->result, .histogram = x->result.histogram,
 				     .facts = &r->facts };
-	x->result.affinity = r->affinity;
-	x->result.has_affinity = true;
+	take_affinity(&x->result.affinity, &r->affinity);
 	r->hooks.wanted = &r->options.on_breach;
 }
 
@@ -521,10 +521,18 @@ static void close_all(struct run *r)
 static void read_wire(struct run *r)
 {
 	const int mbps = r->options.role == ROLE_EMIT ? link_wire_mbps(&r->nic) : 0;
+	const size_t bytes = transport_frame_bytes(r->channel.transport->header_bytes, packet_plan_bytes(&r->plan));
 
 	if (mbps)
-		r->exchange.result.wire = (struct wire){ mbps, transport_frame_bytes(r->channel.transport->header_bytes,
-										      packet_plan_bytes(&r->plan)) };
+		r->exchange.result.wire = (struct wire){ mbps, bytes, transport_wire_ns(bytes, mbps) };
+}
+
+static void read_setting(struct run *r, struct result_nic_setting *to)
+{
+	int setting[3];
+	const int error = nic_read_setting(&r->nic, setting);
+
+	take_nic_setting(to, setting, error, &r->options);
 }
 
 /* For the CPU that the measuring thread was last seen on. Reads files: not during the run. */
@@ -539,7 +547,7 @@ static void read_system(struct run *r)
 static void read_before(struct run *r)
 {
 	activity_read(&r->activity.activity, &r->activity.start, false);
-	r->facts.setting_error[0] = nic_read_setting(&r->nic, r->facts.setting[0]);
+	read_setting(r, &r->exchange.result.nic.setting[0]);
 	link_read(&r->nic, &r->link.before);
 	read_wire(r);
 }
@@ -566,7 +574,7 @@ static void read_after(struct run *r)
 		pmc_finish(&r->pmc);
 		take_counters(&r->exchange.result.counters, &r->pmc);
 	}
-	r->facts.setting_error[1] = nic_read_setting(&r->nic, r->facts.setting[1]);
+	read_setting(r, &r->exchange.result.nic.setting[1]);
 	nic_restore(&r->nic);
 	munlockall(); /* the report may allocate */
 }
@@ -578,6 +586,7 @@ static void finish(struct run *r)
 	hooks_finish(&r->hooks);
 	take_nic(&r->exchange.result.nic, &r->nic, &r->link);
 	nic_read_details(&r->nic, &r->exchange.result.nic.details);
+	take_changes(&r->exchange.result.changes, &r->changes);
 	take_commands(&r->exchange.result.commands, &r->hooks);
 	take_trace(&r->exchange.result.trace, &r->trace, &r->keeper.saved);
 	exchange_collect(&r->exchange);
@@ -656,7 +665,7 @@ static enum status conclude(struct run *r)
 	confidence_find(&r->exchange.result.confidence, &r->outputs.reported.confidence, r->exchange.result.histogram,
 			&r->options.until_known);
 	steadiness_find(&r->exchange.result.level_changes, &r->outputs.reported.levels);
-	steadiness_explain(&r->exchange.result.level_changes, &r->changes, &r->exchange.result.clocks,
+	steadiness_explain(&r->exchange.result.level_changes, &r->exchange.result.changes, &r->exchange.result.clocks,
 			   r->outputs.reported.second.start_ns);
 	judge_rhythm(r);
 	reach_verdict(r);

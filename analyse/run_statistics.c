@@ -404,13 +404,14 @@ static int take_wire(struct outcome *o, const struct tree *root, const struct re
 {
 	const struct tree *t = tree_member(root, "wire_time");
 	struct wire *w = &o->result.wire;
-	int64_t mbps = 0, bytes = 0;
+	int64_t mbps = 0, bytes = 0, ns = 0;
 
 	if (t && (!run_count(tree_member(t, "speed_mbps"), &mbps) || mbps < 1 || mbps > INT_MAX ||
-		  !run_count(tree_member(t, "frame_bytes"), &bytes) || bytes < 64 || bytes > UINT16_MAX))
+		  !run_count(tree_member(t, "frame_bytes"), &bytes) || bytes < 64 || bytes > UINT16_MAX ||
+		  !run_count(tree_member(t, "probe_ns"), &ns) || !ns))
 		return run_refuse(file->path, "wire_time", "has values that are not valid");
 	if (file == o->read.file)
-		*w = (struct wire){ (int)mbps, (size_t)bytes };
+		*w = (struct wire){ (int)mbps, (size_t)bytes, ns };
 	else if (w->speed_mbps != mbps || w->frame_bytes != (size_t)bytes)
 		*w = (struct wire){ 0 };
 	return 0;

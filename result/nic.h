@@ -8,6 +8,14 @@
 #include "host/nic/nic_details.h"
 #include "rant.h"
 
+/* A timestamp setting of the NIC, with its names in 'ethtool -T'. */
+struct result_nic_setting {
+	bool known; /* false: all zeros */
+	int value[3]; /* of struct hwtstamp_config */
+	bool stamps; /* the packets of this run */
+	char transmit[24], filter[32];
+};
+
 /* All zeros: not known. */
 struct result_nic {
 	char name[IFNAMSIZ]; /* empty: not known */
@@ -16,6 +24,7 @@ struct result_nic {
 	int mtu; /* octets; 0: not reported */
 	int phc_index; /* with hardware timestamps; -1: none */
 	bool changed; /* its timestamp setting was changed for the run */
+	struct result_nic_setting setting[2]; /* before and after the run */
 	struct nic_details details; /* before the run: for --jsonl only */
 	char stamper[IFNAMSIZ]; /* interface whose NIC stamps; empty: not known */
 	bool stamper_is_other; /* it is not this interface */

@@ -4,13 +4,14 @@
 #define RESULT_RESULT_H
 
 #include "histogram.h"
-#include "host/process/affinity.h"
 #include "host/system.h"
 #include "options.h"
 #include "rant.h"
 #include "result/account.h"
 #include "result/activity.h"
+#include "result/affinity.h"
 #include "result/breach.h"
+#include "result/changes.h"
 #include "result/clocks.h"
 #include "result/confidence.h"
 #include "result/counters.h"
@@ -53,6 +54,7 @@ struct granted {
 struct wire {
 	int speed_mbps; /* as the driver reports it */
 	size_t frame_bytes; /* by transport_frame_bytes() */
+	int64_t probe_ns; /* by transport_wire_ns() */
 };
 
 /* With many probes in flight. All zeros: one in flight. */
@@ -135,9 +137,8 @@ struct result {
 	uint32_t doubted_seq; /* emitter: first packet whose reply reports a doubtful clock of the reflector */
 
 	/* The host. */
-	struct system system; /* for --json and --jsonl only; is_virtual, is_real_time and cpus_online are -1 if not known */
-	bool has_affinity;
-	struct affinity affinity; /* of the measuring thread */
+	struct system system; /* for --json and --jsonl only; flags and numbers that are not known are -1 */
+	struct result_affinity affinity;
 	struct result_nic nic;
 
 	struct result_log log; /* before the run: the ring */
@@ -149,6 +150,7 @@ struct result {
 	struct result_trace trace; /* before the run: the instance */
 	struct result_counters counters;
 	struct result_activity activity;
+	struct result_changes changes;
 };
 
 /* True if stages with a user-space time of this host are collected. */

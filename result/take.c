@@ -4,11 +4,13 @@
 
 #include "host/counters/activity_story.h"
 #include "host/counters/pmu.h"
+#include "host/process/affinity.h"
 #include "host/process/hook.h"
 #include "result/activity.h"
+#include "result/affinity.h"
+#include "result/changes.h"
 #include "result/counters.h"
 #include "result/evidence.h"
-#include "result/nic.h"
 #include "tracefs.h"
 
 #include <err.h>
@@ -52,20 +54,18 @@ void take_counters(struct result_counters *to, const struct pmc *from)
 	memcpy(to->missing, from->missing, sizeof(to->missing));
 }
 
-void take_nic(struct result_nic *to, const struct nic *from, const struct link_watch *link)
+void take_affinity(struct result_affinity *to, const struct affinity *from)
 {
-	memcpy(to->name, from->name, sizeof(to->name));
-	memcpy(to->driver, from->driver, sizeof(to->driver));
-	memcpy(to->bus, from->bus, sizeof(to->bus));
-	to->mtu = from->mtu;
-	to->phc_index = from->can.phc_index;
-	to->changed = from->changed;
-	if (!link_stamper_name(link, to->stamper))
-		*to->stamper = '\0';
-	to->stamper_is_other = link->stamper != from->index;
-	to->moves = link->moves;
-	to->before = link->before;
-	to->after = link->after;
+	*to = (struct result_affinity){ .known = !from->error, .cpus = from->cpus, .priority = from->priority };
+	_Static_assert(sizeof(to->text) >= AFFINITY_TEXT_BYTES, "the text has room");
+	affinity_text(from, to->text);
+	snprintf(to->policy, sizeof(to->policy), "%s", affinity_policy(from));
+}
+
+void take_changes(struct result_changes *to, const struct machine_changes *from)
+{
+	to->count = from->count;
+	memcpy(to->kept, from->kept, sizeof(to->kept));
 }
 
 /* ---- Activity ---------------------------------------------------------------------------------------------------- */

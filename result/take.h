@@ -5,14 +5,15 @@
 #define RESULT_TAKE_H
 
 struct activity_story;
+struct affinity;
 struct hooks;
-struct link_watch;
-struct nic;
+struct machine_changes;
 struct pmc;
 struct result_activity;
+struct result_affinity;
+struct result_changes;
 struct result_commands;
 struct result_counters;
-struct result_nic;
 struct result_trace;
 struct trace;
 struct trace_saved;
@@ -25,8 +26,9 @@ void take_trace(struct result_trace *to, const struct trace *from, const struct 
 /* After pmc_finish(). */
 void take_counters(struct result_counters *to, const struct pmc *from);
 
-/* Without `details`, which the caller reads. */
-void take_nic(struct result_nic *to, const struct nic *from, const struct link_watch *link);
+void take_affinity(struct result_affinity *to, const struct affinity *from);
+
+void take_changes(struct result_changes *to, const struct machine_changes *from);
 
 /* After the readings of the end. Allocates; without memory, after one line, the differences are not known. */
 void take_activity(struct result_activity *to, const struct activity_story *from);

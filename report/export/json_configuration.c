@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Run, configuration, host and NIC. */
-#include "host/nic/nic_names.h"
-#include "host/process/affinity.h"
 #include "options.h"
 #include "report/export/json_parts.h"
 #include "report/text/label.h"
@@ -159,13 +157,11 @@ static void put_options(struct json *j, const struct options *o)
 }
 
 /* Scheduling of the measuring thread. */
-static void put_affinity(struct json *j, const struct affinity *p)
+static void put_affinity(struct json *j, const struct result_affinity *p)
 {
-	const bool known = p && !p->error;
-
-	json_integer_if(j, "cpus_allowed", known, known ? p->cpus : 0);
-	json_text(j, "policy", known ? affinity_policy(p) : NULL);
-	json_integer_if(j, "priority", known, known ? p->priority : 0);
+	json_integer_if(j, "cpus_allowed", p->known, p->cpus);
+	json_text(j, "policy", p->known ? p->policy : NULL);
+	json_integer_if(j, "priority", p->known, p->priority);
 }
 
 static void put_granted(struct json *j, const struct report *r)
@@ -188,7 +184,7 @@ static void put_granted(struct json *j, const struct report *r)
 		json_integer(j, "window", result->window.most ? result->window.most : 1);
 	}
 	json_integer(j, "busy_poll_us", r->options->busy_poll_us); /* the kernel does not round it */
-	put_affinity(j, result->has_affinity ? &result->affinity : NULL);
+	put_affinity(j, &result->affinity);
 	json_bool(j, "other_cpu", !r->no_other_cpu);
 	if (r->facts)
 		json_bool(j, "memory_locked", !r->facts->lock_error);
@@ -301,15 +297,15 @@ static void put_coalescing(struct json *j, const struct nic_details *d)
 	json_end(j);
 }
 
-static void put_setting(struct json *j, const char *name, const struct verdict_facts *f, int when)
+static void put_setting(struct json *j, const char *name, const struct result_nic_setting *s)
 {
-	if (!f || f->setting_error[when]) {
+	if (!s->known) {
 		json_null(j, name);
 		return;
 	}
 	json_object(j, name);
-	json_text(j, "transmit", nic_tx_type_name(f->setting[when][1]));
-	json_text(j, "receive_filter", nic_filter_name(f->setting[when][2]));
+	json_text(j, "transmit", s->transmit);
+	json_text(j, "receive_filter", s->filter);
 	json_end(j);
 }
 
@@ -333,8 +329,8 @@ static void put_nic(struct json *j, const struct report *r)
 	/* Timestamping capabilities are read for --stamp hardware only. */
 	json_integer_if(j, "phc_index", options_by_nic(r->options) && n->phc_index >= 0, n->phc_index);
 	json_text(j, "stamped_by", options_by_nic(r->options) && *n->stamper ? n->stamper : NULL);
-	put_setting(j, "stamp_setting", r->facts, 0);
-	put_setting(j, "stamp_setting_after", r->facts, 1);
+	put_setting(j, "stamp_setting", &n->setting[0]);
+	put_setting(j, "stamp_setting_after", &n->setting[1]);
 	json_end(j);
 }
 

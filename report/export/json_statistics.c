@@ -14,7 +14,6 @@
 #include "result/source_port.h"
 #include "result/stages.h"
 #include "result/ipdv.h"
-#include "wire/transport.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -354,7 +353,7 @@ static void put_wire(struct json *j, const struct wire *w)
 		return;
 	}
 	json_object(j, "wire_time");
-	json_integer(j, "probe_ns", transport_wire_ns(w->frame_bytes, w->speed_mbps));
+	json_integer(j, "probe_ns", w->probe_ns);
 	json_count(j, "frame_bytes", w->frame_bytes);
 	json_integer(j, "speed_mbps", w->speed_mbps);
 	json_end(j);

@@ -4,7 +4,6 @@
 #include "report/text/brief.h"
 
 #include "histogram.h"
-#include "host/process/affinity.h"
 #include "options.h"
 #include "report/text/breach.h"
 #include "report/text/confidence.h"
@@ -364,7 +363,6 @@ static void write_losses(FILE *out, const struct report *r)
 static void write_machine(FILE *out, const struct report *r)
 {
 	struct paragraph p = { .text = "" };
-	char affinity[AFFINITY_TEXT_BYTES];
 
 	if (r->result->read) {
 		add(&p, "Read from %u file%s: %s", r->result->read->files, r->result->read->files == 1 ? "" : "s",
@@ -376,8 +374,8 @@ static void write_machine(FILE *out, const struct report *r)
 	if (*r->result->nic.driver && strcmp(r->result->nic.driver, "unknown"))
 		add(&p, " (%s)", r->result->nic.driver);
 	add(&p, ", %s timestamps", label_stamps[r->options->stamp].option);
-	if (r->result->has_affinity)
-		add(&p, ", %s", affinity_text(&r->result->affinity, affinity));
+	if (*r->result->affinity.text)
+		add(&p, ", %s", r->result->affinity.text);
 	if (r->tracing)
 		add(&p, ", tracing is on");
 	write_lines(out, &p, 1);

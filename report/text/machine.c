@@ -2,20 +2,12 @@
 /* Activity of the machine during the run: hardware counters and counters of the kernel. */
 #include "report/text/machine.h"
 
-#include "host/process/affinity.h"
 #include "options.h"
 #include "report/text/report.h"
 #include "result/result.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-void machine_write_affinity(FILE *out, const struct affinity *p)
-{
-	char text[AFFINITY_TEXT_BYTES];
-
-	fprintf(out, "\nMeasuring thread: %s\n", affinity_text(p, text));
-}
 
 void machine_write_counters(FILE *out, const struct result_counters *p)
 {

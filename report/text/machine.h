@@ -5,12 +5,9 @@
 
 #include "rant.h"
 
-struct affinity;
 struct report;
 struct result_counters;
 
-/* One line: CPU affinity and scheduling policy of the measuring thread. */
-void machine_write_affinity(FILE *out, const struct affinity *p);
 
 /* Hardware counters of quick exchanges, and of the spike. */
 void machine_write_counters(FILE *out, const struct result_counters *p);

@@ -94,8 +94,8 @@ void report_write(FILE *out, const struct report *r, int columns)
 				       *result->no_stages || result->clocks.track[CLOCK_OF_SYSTEM].steps ||
 				       clocks_remote_has_news(r) || (stage_is_split(r) && result->bound_ns[BOUND_REMOTE])))
 		clocks_write(out, r);
-	if (result->has_affinity)
-		machine_write_affinity(out, &result->affinity);
+	if (*result->affinity.text)
+		fprintf(out, "\nMeasuring thread: %s\n", result->affinity.text);
 	if (result->counters.counters)
 		machine_write_counters(out, &result->counters);
 	if (result->activity.is_read && (result->activity.until_breach.known || r->options->verbose))

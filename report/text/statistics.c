@@ -11,7 +11,6 @@
 #include "report/text/report.h"
 #include "result/result.h"
 #include "result/stages.h"
-#include "wire/transport.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -355,7 +354,7 @@ static void write_wire_time(FILE *out, const struct report *r)
 	if (!w->speed_mbps || !options_on_wire(r->options) || result->remote == SOURCE_USER)
 		return;
 	fprintf(out, "  Wire time: %s%" PRId64 " ns on the link of this host (%s %zu octets at %g %s)\n",
-		alike ? "2 x " : "", transport_wire_ns(w->frame_bytes, w->speed_mbps),
+		alike ? "2 x " : "", w->probe_ns,
 		alike ? "probe and reply, each" : "probe,", w->frame_bytes,
 		fast ? w->speed_mbps / 1000.0 : w->speed_mbps, fast ? "Gbit/s" : "Mbit/s");
 }

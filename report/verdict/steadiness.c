@@ -8,7 +8,6 @@
  */
 #include "report/verdict/steadiness.h"
 
-#include "host/counters/changes.h"
 #include "result/result.h"
 
 #include <inttypes.h>
@@ -328,7 +327,7 @@ static void add_with(struct level_change *one, const char *text)
 	text_add(one->with, sizeof(one->with), "%s%s", *one->with ? "; " : "", text);
 }
 
-void steadiness_explain(struct level_changes *to, const struct machine_changes *machine,
+void steadiness_explain(struct level_changes *to, const struct result_changes *machine,
 			const struct result_clocks *clocks, int64_t start_ns)
 {
 	static const char *const clock_names[] = { [CLOCK_OF_NIC] = "clock of the NIC set",

@@ -19,12 +19,12 @@ void steadiness_add(struct levels *l, int64_t from_ns, uint64_t samples, int64_t
  */
 void steadiness_find(struct level_changes *to, const struct levels *l);
 
-struct machine_changes;
+struct result_changes;
 struct result_clocks;
 
 /* Adds to each change the changes of this machine and the steps of its clocks at that time. start_ns: CLOCK_MONOTONIC at
  * the begin of the first second. */
-void steadiness_explain(struct level_changes *to, const struct machine_changes *machine,
+void steadiness_explain(struct level_changes *to, const struct result_changes *machine,
 			const struct result_clocks *clocks, int64_t start_ns);
 
 /* "p50 20.1 to 21.3 us after 61 s, p99 ..."; empty without a change. */

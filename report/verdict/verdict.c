@@ -7,8 +7,6 @@
 #include "report/verdict/verdict.h"
 
 #include "histogram.h"
-#include "host/nic/nic_names.h"
-#include "host/nic/nic_stamp.h"
 #include "options.h"
 #include "report/text/label.h"
 #include "report/text/report.h"
@@ -146,32 +144,35 @@ static enum verdict_outcome look_log(const struct verdict_facts *f, struct verdi
 
 /* ---- The NIC ----------------------------------------------------------------------------------------------------- */
 
-static void say_setting(struct verdict_finding *found, const char *before, const int setting[3])
+static void say_setting(struct verdict_finding *found, const char *before, const struct result_nic_setting *s)
 {
-	verdict_say(found, "%stransmit '%s', receive '%s'", before, nic_tx_type_name(setting[1]),
-		    nic_filter_name(setting[2]));
+	verdict_say(found, "%stransmit '%s', receive '%s'", before, s->transmit, s->filter);
 }
 
 static enum verdict_outcome look_filter(const struct verdict_facts *f, struct verdict_finding *found)
 {
+	const struct result_nic_setting *s = &f->result->nic.setting[0];
+
 	if (!options_by_nic(f->options))
 		return NOT_ASKED;
-	if (f->setting_error[0])
+	if (!s->known)
 		return CANNOT_TELL;
-	found->number = !nic_stamps(f->setting[0], f->options);
-	say_setting(found, "", f->setting[0]);
+	found->number = !s->stamps;
+	say_setting(found, "", s);
 	return JUDGED;
 }
 
 static enum verdict_outcome look_setting(const struct verdict_facts *f, struct verdict_finding *found)
 {
+	const struct result_nic_setting *s = f->result->nic.setting;
+
 	if (!options_by_nic(f->options))
 		return NOT_ASKED;
-	if (f->setting_error[0] || f->setting_error[1])
+	if (!s[0].known || !s[1].known)
 		return CANNOT_TELL;
-	found->number = memcmp(f->setting[0], f->setting[1], sizeof(f->setting[0])) != 0;
-	say_setting(found, "from ", f->setting[0]);
-	say_setting(found, " to ", f->setting[1]);
+	found->number = memcmp(s[0].value, s[1].value, sizeof(s[0].value)) != 0;
+	say_setting(found, "from ", &s[0]);
+	say_setting(found, " to ", &s[1]);
 	return JUDGED;
 }
 

@@ -25,7 +25,6 @@ struct verdict_facts {
 	const struct result *result;
 	const struct histogram *histogram;
 	struct verdict_thread thread[2]; /* right before the loop, right after it */
-	int setting[2][3], setting_error[2]; /* of the NIC, by nic_read_setting(), before and after */
 	int lock_error; /* by memory_lock() */
 	int64_t absent_bytes; /* by memory_absent_bytes(), after the loop and before anything is unlocked */
 	bool balanced; /* by account_balances() */

@@ -15,6 +15,7 @@
 #include "result/result.h"
 #include "result/take.h"
 #include "result/take_clocks.h"
+#include "result/take_nic.h"
 #include "tracefs.h"
 #include "util.h"
 #include "wire/packet.h"

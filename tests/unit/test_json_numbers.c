@@ -5,6 +5,7 @@
 
 #include "fake_report.h"
 
+#include "host/process/affinity.h"
 #include "host/process/hook.h"
 #include "host/system.h"
 #include "host/clock/clock_peer.h"
@@ -204,7 +205,7 @@ static void the_wire_time(void **state)
 	json_statistics(begin(), &report, false);
 	finish();
 	assert_value(line, "wire_time", "null");
-	result.wire = (struct wire){ 10000, 64 };
+	result.wire = (struct wire){ 10000, 64, 67 };
 	json_statistics(begin(), &report, false);
 	finish();
 	assert_value(line, "wire_time", "{\"probe_ns\":67,\"frame_bytes\":64,\"speed_mbps\":10000}");
@@ -544,8 +545,7 @@ static void a_run(void **state)
 
 static void the_host_and_what_it_granted(void **state)
 {
-	static struct verdict_facts facts = { .thread = { [1] = { .known = true, .cpu = 193 } }, .lock_error = -1,
-					      .setting = { { 0, 1, 0 }, { 0, 0, 1 } } };
+	static struct verdict_facts facts = { .thread = { [1] = { .known = true, .cpu = 193 } }, .lock_error = -1 };
 	struct nic_details *const details = &result.nic.details;
 
 	(void)state;
@@ -557,10 +557,11 @@ static void the_host_and_what_it_granted(void **state)
 	result.granted.transmit_stamps = true;
 	result.probe_bytes = 198;
 	result.window.most = 199;
-	result.affinity = (struct affinity){ .cpus = 191, .policy = 1, .priority = 192 };
-	result.has_affinity = true;
+	take_affinity(&result.affinity, &(struct affinity){ .cpus = 191, .policy = 1, .priority = 192 });
 	report.facts = &facts;
 	result.nic = (struct result_nic){ .name = "eth7", .driver = "igb", .bus = "b", .mtu = 194, .phc_index = 195 };
+	take_nic_setting(&result.nic.setting[0], (const int[]){ 0, 1, 0 }, 0, &options);
+	take_nic_setting(&result.nic.setting[1], (const int[]){ 0, 0, 1 }, 0, &options);
 	result.system = (struct system){ .hostname = "h", .kernel = "k", .version = "v", .machine = "m", .cpu_model = "c",
 				   .is_virtual = 1,
 				   .is_real_time = 0, .cpus_online = 201, .governor = "g", .clocksource = "tsc",
@@ -579,7 +580,7 @@ static void the_host_and_what_it_granted(void **state)
 	details->link.speed_mbps = -1;
 	details->coalescing_known = false;
 	facts.thread[1].known = false;
-	facts.setting_error[0] = -1;
+	result.nic.setting[0].known = false;
 	options.stamp = SOURCE_KERNEL;
 	show(written_json(json_host));
 }

@@ -258,13 +258,13 @@ static void the_time_of_a_probe_on_the_link(void **state)
 		size_t probe_bytes, replies_bytes;
 		enum source local, remote;
 	} rows[] = {
-		{ { 10000, 64 }, 18, 100 * 18, SOURCE_HARDWARE, SOURCE_HARDWARE },
-		{ { 0, 0 }, 18, 100 * 18, SOURCE_HARDWARE, SOURCE_HARDWARE },
-		{ { 2500, 1518 }, 1472, 100 * 44, SOURCE_KERNEL, SOURCE_KERNEL },
-		{ { 100, 142 }, 96, 100 * 96, SOURCE_KERNEL, SOURCE_HARDWARE },
-		{ { 10000, 64 }, 18, 0, SOURCE_HARDWARE, SOURCE_KERNEL },
-		{ { 10000, 64 }, 18, 100 * 18, SOURCE_USER, SOURCE_KERNEL },
-		{ { 10000, 64 }, 18, 100 * 18, SOURCE_HARDWARE, SOURCE_USER },
+		{ { 10000, 64, 67 }, 18, 100 * 18, SOURCE_HARDWARE, SOURCE_HARDWARE },
+		{ { 0, 0, 0 }, 18, 100 * 18, SOURCE_HARDWARE, SOURCE_HARDWARE },
+		{ { 2500, 1518, 4922 }, 1472, 100 * 44, SOURCE_KERNEL, SOURCE_KERNEL },
+		{ { 100, 142, 12960 }, 96, 100 * 96, SOURCE_KERNEL, SOURCE_HARDWARE },
+		{ { 10000, 64, 67 }, 18, 0, SOURCE_HARDWARE, SOURCE_KERNEL },
+		{ { 10000, 64, 67 }, 18, 100 * 18, SOURCE_USER, SOURCE_KERNEL },
+		{ { 10000, 64, 67 }, 18, 100 * 18, SOURCE_HARDWARE, SOURCE_USER },
 	};
 
 	(void)state;

@@ -124,13 +124,13 @@ static void the_rhythm(void **state)
 
 #define WIRE "\"wire_time\": {\"probe_ns\": 67, \"frame_bytes\": "
 
-/* One time for all files, or none. The time itself is not read. */
+/* One time for all files, or none. */
 static void the_wire_time(void **state)
 {
 	static const char *const wrong[] = {
 		WIRE "63, \"speed_mbps\": 10000}}", WIRE "65536, \"speed_mbps\": 10000}}", WIRE "64, \"speed_mbps\": 0}}",
 		WIRE "64, \"speed_mbps\": -1}}", WIRE "64, \"speed_mbps\": 2147483648}}", WIRE "64}}",
-		"\"wire_time\": {\"speed_mbps\": 10000}}", "\"wire_time\": 67}",
+		"\"wire_time\": {\"speed_mbps\": 10000}}", "\"wire_time\": {\"frame_bytes\": 64, \"speed_mbps\": 10000}}", "\"wire_time\": 67}",
 	};
 	struct outcome *o = begin();
 	const struct wire *w = &o->result.wire;
@@ -139,6 +139,7 @@ static void the_wire_time(void **state)
 	assert_int_equal(add(o, "a", with("\"breaches\": null}", WIRE "142, \"speed_mbps\": 25000}}"), NULL), 0);
 	assert_int_equal(w->frame_bytes, 142);
 	assert_int_equal(w->speed_mbps, 25000);
+	assert_int_equal(w->probe_ns, 67);
 	assert_int_equal(add(o, "b", with("\"breaches\": null}", WIRE "142, \"speed_mbps\": 25000}}"), NULL), 0);
 	assert_int_equal(w->speed_mbps, 25000);
 	assert_int_equal(add(o, "c", with("\"breaches\": null}", WIRE "142, \"speed_mbps\": 10000}}"), NULL), 0);

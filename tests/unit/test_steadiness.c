@@ -230,7 +230,7 @@ static void long_run(void **state)
 /* Changes of the machine and of clocks within a second of a change of level are named with it; others are not. */
 static void changes_of_the_machine_at_that_time(void **state)
 {
-	static struct machine_changes machine;
+	static struct result_changes machine;
 	static struct result_clocks clocks;
 	struct level_changes c = { .is_judged = true, .count = 2, .stretch_ns = NS_PER_S };
 	char text[512] = "";

@@ -1,4 +1,4 @@
-/* build: sources= libs= */
+/* build: sources=result/take_nic.c,host/nic/nic*.c,host/process/affinity.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Results of the NIC and of the activity of the machine as plain data. The tests of the report, by fake_report.h, take
  * all others. */
@@ -6,6 +6,7 @@
 
 #include "host/nic/link.h"
 #include "result/nic.h"
+#include "result/take_nic.h"
 #include "util.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* build: wraps=getrusage,sched_getcpu sources=histogram.c,report/text/label.c,report/verdict/steadiness.c,report/verdict/verdict_activity.c,report/verdict/verdict_finding.c,report/verdict/verdict_outage.c,report/verdict/verdict_remote.c,result/take_clocks.c,host/counters/activity*.c,host/clock/clock*.c,host/nic/nic*.c,@result libs=-lm */
+/* build: wraps=getrusage,sched_getcpu sources=histogram.c,report/text/label.c,report/verdict/steadiness.c,report/verdict/verdict_activity.c,report/verdict/verdict_finding.c,report/verdict/verdict_outage.c,report/verdict/verdict_remote.c,result/take_clocks.c,result/take_nic.c,host/counters/activity*.c,host/clock/clock*.c,host/nic/nic*.c,@result libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The verdict: each reason alone, at its limit and one above it, all together, and conditions that are not a reason. */
 #include "report/verdict/verdict.c"
@@ -6,6 +6,7 @@
 #include "golden.h"
 #include "host/clock/clock_peer.h"
 #include "result/take_clocks.h"
+#include "result/take_nic.h"
 #include "util.h"
 #include "wire/socket.h"
 
@@ -22,6 +23,7 @@ static struct histogram histogram, stage;
 static struct clock_watch clocks;
 static struct clock_peer peer;
 static bool is_watched, is_compared;
+static int setting[2][3], setting_error[2]; /* of the NIC, before and after the run */
 static struct verdict_facts facts;
 static struct verdict verdict;
 
@@ -92,15 +94,18 @@ static int set_up(void **state)
 			      .at_ns = 6 * NS_PER_S, .cpu = 3 },
 			    { .known = true, .minor_faults = 50, .major_faults = 2, .switches = 30,
 			      .at_ns = 16 * NS_PER_S, .cpu = 3 } },
-		.setting = { { 0, 1, 1 }, { 0, 1, 1 } },
 		.balanced = true,
 	};
+	memcpy(setting, (const int[2][3]){ { 0, 1, 1 }, { 0, 1, 1 } }, sizeof(setting));
+	setting_error[0] = setting_error[1] = 0;
 	return 0;
 }
 
 /* As rant.c does after the run. */
 static void judge(void)
 {
+	for (int i = 0; i < 2; i++)
+		take_nic_setting(&result.nic.setting[i], setting[i], setting_error[i], &options);
 	if (is_watched)
 		take_clocks(&result.clocks, &clocks, result.began_ns);
 	else
@@ -337,7 +342,7 @@ static void log_incomplete(void **state)
 static void filter_refused(void **state)
 {
 	(void)state;
-	facts.setting[0][2] = facts.setting[1][2] = 12;
+	setting[0][2] = setting[1][2] = 12;
 	assert_void();
 	options.no_tx_stamps = true;
 	assert_trusted();
@@ -349,7 +354,7 @@ static void filter_refused(void **state)
 static void setting_changed(void **state)
 {
 	(void)state;
-	facts.setting[1][1] = 0;
+	setting[1][1] = 0;
 	assert_doubtful();
 	options.stamp = SOURCE_KERNEL;
 	assert_trusted();
@@ -359,12 +364,12 @@ static void setting_changed(void **state)
 static void setting_unreported(void **state)
 {
 	(void)state;
-	facts.setting[0][1] = facts.setting[1][2] = 0;
-	facts.setting_error[0] = facts.setting_error[1] = -EOPNOTSUPP;
+	setting[0][1] = setting[1][2] = 0;
+	setting_error[0] = setting_error[1] = -EOPNOTSUPP;
 	assert_trusted();
 	unjudged();
-	facts.setting[0][1] = 1;
-	facts.setting_error[0] = 0;
+	setting[0][1] = 1;
+	setting_error[0] = 0;
 	assert_trusted();
 	unjudged();
 }
@@ -737,7 +742,7 @@ static void all_together(void **state)
 	peer.jumps = peer.stands = peer.wrong_rates = options.threshold_ns = 1;
 	is_compared = true;
 	options.threshold_on = METRIC_NETWORK;
-	facts.setting[0][2] = 0;
+	setting[0][2] = 0;
 	set(&clocks.track[CLOCK_OF_NIC].standstills, 1);
 	set(&clocks.track[CLOCK_OF_NIC].steps, 1);
 	fault(-2e8, NS_PER_S, 2 * NS_PER_S);

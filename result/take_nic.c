@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Results of the NIC as plain data. */
+#include "result/take_nic.h"
+
+#include "host/nic/link.h"
+#include "host/nic/nic_names.h"
+#include "host/nic/nic_stamp.h"
+#include "result/nic.h"
+
+#include <string.h>
+
+void take_nic(struct result_nic *to, const struct nic *from, const struct link_watch *link)
+{
+	memcpy(to->name, from->name, sizeof(to->name));
+	memcpy(to->driver, from->driver, sizeof(to->driver));
+	memcpy(to->bus, from->bus, sizeof(to->bus));
+	to->mtu = from->mtu;
+	to->phc_index = from->can.phc_index;
+	to->changed = from->changed;
+	if (!link_stamper_name(link, to->stamper))
+		*to->stamper = '\0';
+	to->stamper_is_other = link->stamper != from->index;
+	to->moves = link->moves;
+	to->before = link->before;
+	to->after = link->after;
+}
+
+void take_nic_setting(struct result_nic_setting *to, const int setting[3], int error, const struct options *o)
+{
+	*to = (struct result_nic_setting){ .known = !error };
+	if (error)
+		return;
+	memcpy(to->value, setting, sizeof(to->value));
+	to->stamps = nic_stamps(setting, o);
+	snprintf(to->transmit, sizeof(to->transmit), "%s", nic_tx_type_name(setting[1]));
+	snprintf(to->filter, sizeof(to->filter), "%s", nic_filter_name(setting[2]));
+}
