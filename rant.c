@@ -604,20 +604,21 @@ static void finish(struct run *r)
 
 static void judge_rhythm(struct run *r)
 {
-	struct periods periods = { .count = 0 };
+	struct periods *periods = &r->exchange.result.periods;
 	const struct nic_details *nic = &r->exchange.result.nic.details;
 
-	periods_read(&periods);
+	periods_read(periods);
 	if (nic->coalescing_known) {
-		periods_add(&periods, nic->receive_us * NS_PER_US, "rx-usecs %u", nic->receive_us);
-		periods_add(&periods, nic->transmit_us * NS_PER_US, "tx-usecs %u", nic->transmit_us);
+		periods_add(periods, nic->receive_us * NS_PER_US, "rx-usecs %u", nic->receive_us);
+		periods_add(periods, nic->transmit_us * NS_PER_US, "tx-usecs %u", nic->transmit_us);
 	}
-	periods_add(&periods, r->report.no_other_cpu ? 0 : DUTY_PERIOD_NS, "rant's clock comparison and housekeeping");
-	periods_add(&periods, r->options.log_path ? LOG_WRITER_PERIOD_NS : 0, "rant's log writer");
-	periods_add(&periods, r->draws ? INTERIM_LIVE_NS : 0, "rant's progress line");
-	periods_add(&periods, r->options.summary_ns, "rant's summary lines");
-	periods_add(&periods, r->options.every_ns, "rant's --every");
-	rhythm_judge(&r->exchange.result, &periods);
+	periods_add(periods, r->report.no_other_cpu ? 0 : DUTY_PERIOD_NS, "rant's clock comparison and housekeeping");
+	periods_add(periods, r->options.log_path ? LOG_WRITER_PERIOD_NS : 0, "rant's log writer");
+	periods_add(periods, r->draws ? INTERIM_LIVE_NS : 0, "rant's progress line");
+	periods_add(periods, r->options.summary_ns, "rant's summary lines");
+	periods_add(periods, r->options.every_ns, "rant's --every");
+	r->exchange.result.has_periods = true;
+	rhythm_judge(&r->exchange.result);
 }
 
 static void reach_verdict(struct run *r)
@@ -634,7 +635,7 @@ static void find_teeth(struct run *r)
 {
 	const int cpu = r->facts.thread[1].known ? r->facts.thread[1].cpu : -1;
 
-	delays_read(&r->teeth.delays, &r->nic, cpu, r->cpu_latency_fd < 0);
+	delays_read(&r->exchange.result.delays, &r->nic, cpu, r->cpu_latency_fd < 0);
 	teeth_find(&r->teeth, &r->report);
 	r->report.teeth = &r->teeth;
 }

@@ -187,7 +187,7 @@ void outcome_finish(struct outcome *o)
 		histogram_finish(&o->planned[i]);
 	histogram_finish(&o->poll_gaps);
 	if (o->result.spikes.count) /* from logs */
-		rhythm_judge(&o->result, NULL);
+		rhythm_judge(&o->result);
 	if (!o->read.has_active)
 		o->result.last_ns = o->result.ended_ns;
 	fflush(o->notes);

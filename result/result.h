@@ -4,6 +4,8 @@
 #define RESULT_RESULT_H
 
 #include "histogram.h"
+#include "host/delays.h"
+#include "host/periods.h"
 #include "host/system.h"
 #include "options.h"
 #include "rant.h"
@@ -151,6 +153,9 @@ struct result {
 	struct result_counters counters;
 	struct result_activity activity;
 	struct result_changes changes;
+	bool has_periods;
+	struct periods periods; /* periodic work of the kernel and of rant itself */
+	struct delays delays; /* settings that delay packets by a fixed time */
 };
 
 /* True if stages with a user-space time of this host are collected. */

@@ -118,6 +118,11 @@ finds 'a private header of another folder' dependencies 'touch wire/inside.h; mo
 	'result/log.c includes wire/inside.h, which is private to its folder'
 finds 'a report that includes a measuring loop' dependencies 'module measure/loop result/log.h; module report/text/report measure/loop.h' \
 	'report/text/report.c includes measure/loop.h: a report is made of a struct result, see result/result.h'
+finds 'a report that reads the machine' dependencies 'module report/text/report host/clock/clock.h' \
+	'report/text/report.c includes host/clock/clock.h: a report is made of a struct result, see result/result.h'
+finds 'an exception that no report needs any more' dependencies 'module report/text/interim' \
+	'report/text/interim.h does not include host/process/worker.h: remove this exception of a report
+report/text/interim.c does not include host/process/signals.h: remove this exception of a report'
 finds 'a folder without a layer' dependencies 'mkdir tools; touch tools/x.c' 'tools/x.c is in a folder that belongs to no layer'
 finds 'a script in the root folder' dependencies 'touch run.sh' 'run.sh is not one of the files of the root folder'
 finds 'a source in the root folder' dependencies 'touch clock.c' "clock.c is in a folder that belongs to no layer

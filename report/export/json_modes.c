@@ -4,6 +4,7 @@
 #include "report/text/report.h"
 #include "report/text/teeth.h"
 #include "report/verdict/teeth.h"
+#include "result/result.h"
 
 static void put_mode(struct json *j, const struct modes *all, const struct mode *m)
 {

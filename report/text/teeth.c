@@ -7,6 +7,7 @@
 #include "report/text/report.h"
 #include "report/text/stage.h"
 #include "report/verdict/teeth.h"
+#include "result/result.h"
 
 #include <string.h>
 

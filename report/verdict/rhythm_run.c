@@ -61,7 +61,7 @@ static void find_suspects(struct rhythm *r, const struct periods *p, int64_t int
 	}
 }
 
-void rhythm_judge(struct result *r, const struct periods *periods)
+void rhythm_judge(struct result *r)
 {
 	const unsigned spikes = select_spikes(r);
 	const struct spikes *s = &r->spikes;
@@ -82,8 +82,8 @@ void rhythm_judge(struct result *r, const struct periods *periods)
 	t.probe_ns = (t.until_ns - t.from_ns) / (int64_t)(samples - 1);
 	if (r->options->interval_ns > t.probe_ns)
 		t.probe_ns = r->options->interval_ns;
-	if (rhythm_find(&r->rhythm, &t) && periods)
-		find_suspects(&r->rhythm, periods, r->options->poisson ? 0 : r->options->interval_ns);
+	if (rhythm_find(&r->rhythm, &t) && r->has_periods)
+		find_suspects(&r->rhythm, &r->periods, r->options->poisson ? 0 : r->options->interval_ns);
 }
 
 /* ---- Text -------------------------------------------------------------------------------------------------------- */

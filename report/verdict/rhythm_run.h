@@ -3,7 +3,7 @@
 #ifndef REPORT_VERDICT_RHYTHM_RUN_H
 #define REPORT_VERDICT_RHYTHM_RUN_H
 
-#include "host/periods.h"
+#include "rant.h"
 
 struct result;
 struct rhythm;
@@ -12,10 +12,9 @@ struct rhythm;
 
 /*
  * Finds the period of the slow samples of a run: those above the threshold on the latency with --continue, else the
- * slowest 1,000, or the slowest twentieth of fewer samples than 20,000. periods: of the host of the run; NULL: not
- * known.
+ * slowest 1,000, or the slowest twentieth of fewer samples than 20,000. Suspects are the periods of the result.
  */
-void rhythm_judge(struct result *r, const struct periods *periods);
+void rhythm_judge(struct result *r);
 
 /* "Spikes come every 10.000 ms (p < 1e-8), 312 of 340 in phase: fits 10 x timer tick (CONFIG_HZ 1000)"; there must be
  * a rhythm. */

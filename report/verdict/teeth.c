@@ -67,14 +67,14 @@ static const struct delay *cause_of(const struct modes *m, const struct delays *
 	return best;
 }
 
-static void look(struct teeth *to, const struct options *o, int stage, const struct histogram *h)
+static void look(struct teeth *to, const struct result *r, int stage, const struct histogram *h)
 {
 	struct tooth *one = &to->tooth[to->count];
 
 	*one = (struct tooth){ .stage = stage };
 	modes_find(&one->modes, h);
-	if (one->modes.count && is_delayed_here(o, stage))
-		one->cause = cause_of(&one->modes, &to->delays);
+	if (one->modes.count && is_delayed_here(r->options, stage))
+		one->cause = cause_of(&one->modes, &r->delays);
 	to->count += one->modes.count > 1 || one->cause;
 }
 
@@ -83,11 +83,11 @@ void teeth_find(struct teeth *to, const struct report *r)
 	struct stage stages[STAGES];
 
 	to->count = 0;
-	look(to, r->options, TEETH_OF_LATENCY, r->histogram);
+	look(to, r->result, TEETH_OF_LATENCY, r->histogram);
 	stages_of_role(r->options->role, options_on_wire(r->options), stages);
 	for (int i = 0; i < STAGES; i++)
 		if (stage_is_collected(r, i, &stages[i]))
-			look(to, r->options, i, r->result->stage[i]);
+			look(to, r->result, i, r->result->stage[i]);
 }
 
 const struct tooth *teeth_first(const struct teeth *t)

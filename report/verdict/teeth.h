@@ -3,10 +3,11 @@
 #ifndef REPORT_VERDICT_TEETH_H
 #define REPORT_VERDICT_TEETH_H
 
-#include "host/delays.h"
+#include "rant.h"
 #include "report/verdict/modes.h"
 #include "result/stages.h"
 
+struct delay;
 struct report;
 
 #define TEETH_OF_LATENCY (-1)
@@ -18,13 +19,12 @@ struct tooth {
 };
 
 struct teeth {
-	struct delays delays; /* of this host */
 	unsigned count;
 	struct tooth tooth[STAGES + 1]; /* the latency first, if it has any */
 };
 
 /*
- * Finds the modes of all histograms of the report. to->delays: the caller has read them. A setting is the cause if it
+ * Finds the modes of all histograms of the report. A setting of result.delays is the cause if it
  * can delay the packets on the measured path, and if all modes have its distance, or most samples are in a single thin
  * peak at its value: within 2 % or 1 us, and never more than 10 %.
  */

@@ -119,9 +119,10 @@ static void modes_keep_their_cure(void **state)
 	struct tooth *t = &teeth.tooth[0];
 
 	(void)state;
-	teeth = (struct teeth){ .count = 1, .delays = { .count = 1, .delay = { { "gro_flush_timeout 50000", 50000,
-			       "echo 0 >/sys/class/net/an_interface_15/gro_flush_timeout" } } } };
-	*t = (struct tooth){ .stage = TEETH_OF_LATENCY, .cause = &teeth.delays.delay[0] };
+	teeth = (struct teeth){ .count = 1 };
+	result.delays = (struct delays){ .count = 1, .delay = { { "gro_flush_timeout 50000", 50000,
+			       "echo 0 >/sys/class/net/an_interface_15/gro_flush_timeout" } } };
+	*t = (struct tooth){ .stage = TEETH_OF_LATENCY, .cause = &result.delays.delay[0] };
 	t->modes = (struct modes){ .count = 12, .kept = MODES_KEPT, .samples = 1200, .distance_ns = 50012,
 				   .mode[0] = { .value_ns = 1000000, .samples = 100 } };
 	report.teeth = &teeth;

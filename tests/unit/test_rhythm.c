@@ -339,7 +339,6 @@ static void long_run(void **state)
 static struct options options;
 static struct histogram histogram;
 static struct result result;
-static const struct periods no_periods;
 
 /* A sample each millisecond of 20 s. Those of every 25th are slow; `burst_ms` of each 25 are there. */
 static void make_samples(unsigned burst_ms, bool by_chance)
@@ -364,26 +363,27 @@ static void runs(void **state)
 {
 	(void)state;
 	make_samples(25, false);
-	rhythm_judge(&result, NULL);
+	rhythm_judge(&result);
 	assert_in_range(result.rhythm.period_ns, 24999000, 25001000);
 	assert_int_equal(result.rhythm.of, 1000);
 	assert_in_range(result.rhythm.in_phase, 800, 870); /* 800, and a quarter of the 200 others at most */
 	assert_false(result.rhythm.has_suspects);
 	/* Those above the threshold only. */
 	options.threshold_ns = 100000;
-	rhythm_judge(&result, &no_periods);
+	result.has_periods = true;
+	rhythm_judge(&result);
 	assert_int_equal(result.rhythm.of, 800);
 	assert_int_equal(result.rhythm.in_phase, 800);
 	assert_true(result.rhythm.has_suspects);
 	options.threshold_ns = 200000;
-	rhythm_judge(&result, NULL);
+	rhythm_judge(&result);
 	assert_int_equal(result.rhythm.of, 0);
 	/* The run ended at the first breach. */
 	options.keep_going = false;
-	rhythm_judge(&result, NULL);
+	rhythm_judge(&result);
 	assert_int_equal(result.rhythm.of, 1000);
 	result.spikes.of_several = true;
-	rhythm_judge(&result, NULL);
+	rhythm_judge(&result);
 	assert_int_equal(result.rhythm.of, 0);
 }
 
@@ -392,10 +392,10 @@ static void rhythm_of_the_probes(void **state)
 {
 	(void)state;
 	make_samples(6, true);
-	rhythm_judge(&result, NULL);
+	rhythm_judge(&result);
 	assert_int_equal(result.rhythm.of, 0);
 	result.spikes.ordinary = 0;
-	rhythm_judge(&result, NULL);
+	rhythm_judge(&result);
 	assert_in_range(result.rhythm.period_ns, 24990000, 25010000);
 }
 
@@ -405,10 +405,10 @@ static void short_run(void **state)
 	(void)state;
 	make_samples(25, false);
 	histogram.count = 2000;
-	rhythm_judge(&result, NULL);
+	rhythm_judge(&result);
 	assert_int_equal(result.rhythm.of, 100);
 	histogram.count = 399;
-	rhythm_judge(&result, NULL);
+	rhythm_judge(&result);
 	assert_int_equal(result.rhythm.of, 0);
 }
 

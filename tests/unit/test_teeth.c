@@ -15,9 +15,10 @@ static int set_up_teeth(void **state)
 {
 	set_up(state);
 	util_random_state = 37;
-	teeth = (struct teeth){ .delays = { .count = 2, .delay = {
+	teeth = (struct teeth){ .count = 0 };
+	result.delays = (struct delays){ .count = 2, .delay = {
 		{ "rx-usecs 50", 50000, "ethtool -C eth1 rx-usecs 0" },
-		{ "gro_flush_timeout 20000", 20000, "echo 0 >/sys/class/net/eth1/gro_flush_timeout" } } } };
+		{ "gro_flush_timeout 20000", 20000, "echo 0 >/sys/class/net/eth1/gro_flush_timeout" } } };
 	report.teeth = &teeth;
 	return 0;
 }
@@ -42,10 +43,10 @@ static const struct delay *found(int64_t at_ns, int64_t apart_ns, unsigned n)
 static void a_distance_names_its_setting(void **state)
 {
 	(void)state;
-	assert_ptr_equal(found(BASE_NS, 50000, 2), &teeth.delays.delay[0]);
-	assert_ptr_equal(found(BASE_NS, 50000, 5), &teeth.delays.delay[0]);
-	assert_ptr_equal(found(BASE_NS, 50900, 2), &teeth.delays.delay[0]);
-	assert_ptr_equal(found(BASE_NS, 20000, 3), &teeth.delays.delay[1]);
+	assert_ptr_equal(found(BASE_NS, 50000, 2), &result.delays.delay[0]);
+	assert_ptr_equal(found(BASE_NS, 50000, 5), &result.delays.delay[0]);
+	assert_ptr_equal(found(BASE_NS, 50900, 2), &result.delays.delay[0]);
+	assert_ptr_equal(found(BASE_NS, 20000, 3), &result.delays.delay[1]);
 }
 
 static void another_distance_names_none(void **state)
@@ -63,7 +64,7 @@ static void another_distance_names_none(void **state)
 static void one_thin_peak(void **state)
 {
 	(void)state;
-	assert_ptr_equal(found(50300, 0, 1), &teeth.delays.delay[0]);
+	assert_ptr_equal(found(50300, 0, 1), &result.delays.delay[0]);
 	assert_int_equal(teeth.tooth[0].modes.count, 1);
 	found(BASE_NS, 0, 1);
 	assert_int_equal(teeth.count, 0);
@@ -81,8 +82,8 @@ static void one_thin_peak(void **state)
 static void a_short_delay_has_to_fit_better(void **state)
 {
 	(void)state;
-	teeth.delays.delay[1].value_ns = 5000;
-	assert_ptr_equal(found(BASE_NS, 5300, 2), &teeth.delays.delay[1]);
+	result.delays.delay[1].value_ns = 5000;
+	assert_ptr_equal(found(BASE_NS, 5300, 2), &result.delays.delay[1]);
 	assert_null(found(BASE_NS, 5800, 2));
 }
 
@@ -120,10 +121,10 @@ static void stages_have_their_own(void **state)
 	assert_int_equal(teeth.tooth[0].stage, STAGE_APP_TO_WIRE);
 	assert_null(teeth.tooth[0].cause);
 	assert_int_equal(teeth.tooth[1].stage, STAGE_WIRE_TO_APP);
-	assert_ptr_equal(teeth.tooth[1].cause, &teeth.delays.delay[0]);
+	assert_ptr_equal(teeth.tooth[1].cause, &result.delays.delay[0]);
 	assert_ptr_equal(teeth_first(&teeth), &teeth.tooth[1]);
 	/* Without a cause modes of a stage are left to the complete report. */
-	teeth.delays.count = 0;
+	result.delays.count = 0;
 	teeth_find(&teeth, &report);
 	assert_null(teeth_first(&teeth));
 	memset(result.stage, 0, sizeof(result.stage));
