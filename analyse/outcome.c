@@ -7,6 +7,7 @@
 #include "report/text/echo.h"
 #include "report/text/headline.h"
 #include "report/text/label.h"
+#include "report/text/machine.h"
 #include "report/text/statistics.h"
 #include "report/text/ipdv.h"
 #include "report/verdict/rhythm_run.h"
@@ -70,6 +71,9 @@ void outcome_close(struct outcome *o)
 	for (int i = 0; i < PLANNED; i++)
 		free_histogram(&o->planned[i]);
 	free_histogram(&o->poll_gaps);
+	free(o->result.activity.run.list);
+	free(o->result.activity.until_breach.list);
+	free(o->result.activity.before_worst.list);
 	for (unsigned i = 0; i < o->read.files; i++) {
 		free(o->read.file[i].found);
 		free(o->read.file[i].hostname);
@@ -254,4 +258,6 @@ void outcome_write(FILE *out, const struct outcome *o, int columns)
 		account_write(out, r);
 	else
 		fputs("\nNot in a log: packets sent and lost, samples left out, clocks, and the verdict\n", out);
+	if (o->result.activity.until_breach.known || (o->result.activity.is_read && r->options->verbose))
+		machine_write_activity(out, r);
 }

@@ -24,6 +24,9 @@ int run_add_statistics(struct outcome *o, const struct tree *root, struct read_f
 /* Takes the period of the spikes, if this is the only file. 0, or -errno after one line. */
 int run_take_rhythm(struct outcome *o, const struct tree *root, const char *path);
 
+/* Takes the activity of the machine, if this is the only file. 0, or -errno; -EINVAL after one line. */
+int run_take_activity(struct outcome *o, const struct tree *root, const char *path);
+
 /* Adds all accounts, which must balance. 0, or -errno after one line. */
 int run_add_accounts(struct outcome *o, const struct tree *root, const char *path);
 

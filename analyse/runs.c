@@ -232,6 +232,7 @@ static int take_options(struct outcome *o, const struct tree *root, const char *
 	to->no_tx_stamps = flag(root, OPTION "no_tx_ts");
 	to->sw_timestamps = flag(root, OPTION "sw_timestamps");
 	to->plain = flag(root, OPTION "plain");
+	to->keep_going = flag(root, OPTION "continue");
 	/* the other transports are equal for a report */
 	to->transport = transport && !strcmp(transport, "icmp") ? TRANSPORT_ICMP : TRANSPORT_UDP;
 	to->interval_ns = run_count(tree_at(root, OPTION "interval_ns"), &n) ? n : 0;
@@ -409,6 +410,8 @@ static int add_all(struct outcome *o, const struct tree *root, struct read_file 
 		error = add_verdict(o, root, f);
 	if (!error)
 		error = run_take_rhythm(o, root, f->path);
+	if (!error)
+		error = run_take_activity(o, root, f->path);
 	if (!error && blocks)
 		error = add_seconds(blocks, tree_member(root, "seconds"), f);
 	if (error == -ENOMEM)

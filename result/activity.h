@@ -6,10 +6,12 @@
 #include "host/counters/activity.h"
 #include "rant.h"
 
+#define DIFFERENCES_SHOWN 200 /* of each list, in a report */
+
 /* As struct activity_difference, with its texts. */
 struct result_difference {
 	char group[64], name[96];
-	const char *unit; /* a constant; "": a plain count */
+	char unit[16]; /* empty: a plain count */
 	enum activity_change change;
 	uint64_t delta, from, to;
 };
@@ -17,7 +19,7 @@ struct result_difference {
 struct result_differences {
 	bool known; /* both readings exist */
 	size_t count;
-	struct result_difference *list; /* `count` elements, memory of the result */
+	struct result_difference *list; /* memory of the result; of a result that was read at most DIFFERENCES_SHOWN */
 	uint64_t mark[2]; /* packets sent at both readings */
 };
 

@@ -74,7 +74,7 @@ static void take_difference(struct result_difference *to, const struct activity_
 {
 	snprintf(to->group, sizeof(to->group), "%s", from->group);
 	snprintf(to->name, sizeof(to->name), "%s", from->name);
-	to->unit = from->unit;
+	snprintf(to->unit, sizeof(to->unit), "%s", from->unit);
 	to->change = from->change;
 	to->delta = from->delta;
 	to->from = from->from;

@@ -7,20 +7,20 @@
 #include "report/verdict/verdict.h"
 #include "result/result.h"
 
-#define DIFFERENCES_MAX 200
-
 /* ---- The machine ------------------------------------------------------------------------------------------------- */
+
+const char *const json_activity_changes[JSON_ACTIVITY_CHANGES] = {
+	[ACTIVITY_COUNTED] = "counted", [ACTIVITY_CHANGED] = "changed", [ACTIVITY_RESET] = "reset",
+	[ACTIVITY_GONE] = "gone",
+};
 
 static void put_difference(struct json *j, const struct result_difference *d)
 {
-	static const char *const changes[] = { [ACTIVITY_COUNTED] = "counted", [ACTIVITY_CHANGED] = "changed",
-					       [ACTIVITY_RESET] = "reset", [ACTIVITY_GONE] = "gone" };
-
 	json_object(j, NULL);
 	json_text(j, "group", d->group);
 	json_text(j, "name", d->name);
 	json_text(j, "unit", *d->unit ? d->unit : NULL);
-	json_text(j, "change", changes[d->change]);
+	json_text(j, "change", json_activity_changes[d->change]);
 	if (d->change == ACTIVITY_COUNTED) {
 		json_count(j, "count", d->delta);
 	} else {
@@ -33,32 +33,59 @@ static void put_difference(struct json *j, const struct result_difference *d)
 	json_end(j);
 }
 
-/* Returns the number of entries that were not kept. */
-static size_t put_differences(struct json *j, const char *name, const struct result_differences *all)
+/* Number of entries that are not written. */
+static uint64_t left_out(const struct result_differences *all)
+{
+	return all->known && all->count > DIFFERENCES_SHOWN ? all->count - DIFFERENCES_SHOWN : 0;
+}
+
+static void put_differences(struct json *j, const char *name, const struct result_differences *all)
 {
 	if (!all->known) {
 		json_null(j, name);
-		return 0;
+		return;
 	}
 	json_array(j, name);
-	for (size_t i = 0; i < all->count && i < DIFFERENCES_MAX; i++)
+	for (size_t i = 0; i < all->count && i < DIFFERENCES_SHOWN; i++)
 		put_difference(j, &all->list[i]);
 	json_end(j);
-	return all->count > DIFFERENCES_MAX ? all->count - DIFFERENCES_MAX : 0;
+}
+
+/* Packets sent when the counters were read. */
+static void put_packets(struct json *j, const struct result_activity *a)
+{
+	json_integer_if(j, "first_breach_read_after", a->until_breach.known, (int64_t)a->until_breach.mark[1]);
+	if (!a->before_worst.known) {
+		json_null(j, "worst_breach_read_after");
+		return;
+	}
+	json_pair(j, "worst_breach_read_after");
+	json_count(j, NULL, a->before_worst.mark[0]);
+	json_count(j, NULL, a->before_worst.mark[1]);
+	json_end(j);
 }
 
 static void put_activity(struct json *j, const struct report *r)
 {
 	const struct result_activity *a = &r->result->activity;
-	size_t left_out = 0;
+	const uint64_t each[] = { left_out(&a->run), left_out(&a->until_breach), left_out(&a->before_worst) };
 
 	json_object(j, "activity");
-	left_out += put_differences(j, "run", &a->run);
-	left_out += put_differences(j, "until_first_breach", &a->until_breach);
-	left_out += put_differences(j, "before_worst_breach", &a->before_worst);
-	if (!r->result->read) {
-		json_count(j, "left_out", left_out);
+	put_differences(j, "run", &a->run);
+	put_differences(j, "until_first_breach", &a->until_breach);
+	put_differences(j, "before_worst_breach", &a->before_worst);
+	if (a->is_read) {
+		put_packets(j, a);
+		json_count(j, "left_out", each[0] + each[1] + each[2]);
+		json_pair(j, "left_out_each");
+		for (int i = 0; i < 3; i++)
+			json_count(j, NULL, each[i]);
+		json_end(j);
 		json_count(j, "not_read", a->counters_left_out + a->unreadables_left_out);
+		json_array(j, "unreadable");
+		for (unsigned i = 0; i < a->unreadables; i++)
+			json_text(j, NULL, a->unreadable[i]);
+		json_end(j);
 	}
 	json_end(j);
 }

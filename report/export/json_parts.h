@@ -13,6 +13,10 @@ struct report;
 #define JSON_SCHEMA_VERSION 1
 #define JSON_NAME_BYTES 64
 
+/* Words of members, for the reader of the file as well. */
+#define JSON_ACTIVITY_CHANGES 4
+extern const char *const json_activity_changes[JSON_ACTIVITY_CHANGES]; /* by enum activity_change */
+
 /* Name of the format, and the program that writes it. */
 void json_origin(struct json *j);
 

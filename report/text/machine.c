@@ -31,13 +31,11 @@ void machine_write_counters(FILE *out, const struct result_counters *p)
 		fprintf(out, "  Reading them costs %u system calls in each exchange\n", p->system_calls);
 }
 
-#define DIFFERENCES_MAX 200
-
 static void write_differences(FILE *out, const struct result_differences *all)
 {
 	const char *group = "";
 
-	for (size_t i = 0; i < all->count && i < DIFFERENCES_MAX; i++) {
+	for (size_t i = 0; i < all->count && i < DIFFERENCES_SHOWN; i++) {
 		const struct result_difference *d = &all->list[i];
 		const char *blank = *d->unit ? " " : "";
 
@@ -55,8 +53,8 @@ static void write_differences(FILE *out, const struct result_differences *all)
 	}
 	if (!all->count)
 		fprintf(out, "  Nothing that is counted here moved\n");
-	if (all->count > DIFFERENCES_MAX)
-		fprintf(out, "  and %zu more\n", all->count - DIFFERENCES_MAX);
+	if (all->count > DIFFERENCES_SHOWN)
+		fprintf(out, "  and %zu more\n", all->count - DIFFERENCES_SHOWN);
 }
 
 void machine_write_activity(FILE *out, const struct report *r)

@@ -35,9 +35,10 @@ static void print(const char *group, const char *name, const char *unit, enum ac
 {
 	struct result_difference *d = &reported[result.activity.run.count++];
 
-	*d = (struct result_difference){ .unit = unit, .change = change, .delta = delta, .from = from, .to = to };
+	*d = (struct result_difference){ .change = change, .delta = delta, .from = from, .to = to };
 	strcpy(d->group, group);
 	strcpy(d->name, name);
+	strcpy(d->unit, unit);
 }
 
 static void print_counted(const char *group, const char *name, uint64_t delta)

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The activity of the machine during a run. Several runs are of several machines or times. */
+#include "analyse/outcome.h"
+#include "analyse/run_parts.h"
+#include "report/export/json_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static void take_text(char *to, size_t bytes, const struct tree *t)
+{
+	const char *text = tree_text(t);
+
+	snprintf(to, bytes, "%s", text ? text : "");
+	for (; *to; to++)
+		*to = text_shown(*to);
+}
+
+static bool take_count(uint64_t *to, const struct tree *t)
+{
+	int64_t n;
+
+	/* A counter of the machine may exceed the limit of sums. */
+	*to = 0;
+	if (!t)
+		return true;
+	if (!tree_integer(t, &n) || n < 0)
+		return false;
+	*to = (uint64_t)n;
+	return true;
+}
+
+static bool take_difference(struct result_difference *d, const struct tree *t)
+{
+	const char *change = tree_text(tree_member(t, "change"));
+	int i = ACTIVITY_COUNTED;
+
+	while (change && i < JSON_ACTIVITY_CHANGES && strcmp(change, json_activity_changes[i]))
+		i++;
+	if (!change || i == JSON_ACTIVITY_CHANGES)
+		return false;
+	d->change = (enum activity_change)i;
+	take_text(d->group, sizeof(d->group), tree_member(t, "group"));
+	take_text(d->name, sizeof(d->name), tree_member(t, "name"));
+	take_text(d->unit, sizeof(d->unit), tree_member(t, "unit"));
+	return take_count(&d->delta, tree_member(t, "count")) && take_count(&d->from, tree_member(t, "from")) &&
+	       take_count(&d->to, tree_member(t, "to"));
+}
+
+/* 0, or -errno. */
+static int take_list(struct result_differences *to, const struct tree *list)
+{
+	const size_t count = tree_length(list);
+
+	if (!tree_is_array(list))
+		return list ? -EINVAL : 0;
+	if (count > DIFFERENCES_SHOWN)
+		return -EINVAL;
+	to->list = calloc(count + 1, sizeof(*to->list));
+	if (!to->list)
+		return -ENOMEM;
+	to->known = true;
+	for (; to->count < count; to->count++)
+		if (!take_difference(&to->list[to->count], tree_item(list, to->count)))
+			return -EINVAL;
+	return 0;
+}
+
+static bool take_left_out(struct result_activity *a, const struct tree *t)
+{
+	struct result_differences *const lists[] = { &a->run, &a->until_breach, &a->before_worst };
+	uint64_t left_out, not_read;
+
+	if (!take_count(&not_read, tree_member(t, "not_read")) || not_read > UINT16_MAX)
+		return false;
+	a->counters_left_out = (unsigned)not_read;
+	for (int i = 0; i < 3; i++) {
+		if (!take_count(&left_out, tree_item(tree_member(t, "left_out_each"), (size_t)i)) ||
+		    left_out > UINT16_MAX || (left_out && lists[i]->count != DIFFERENCES_SHOWN))
+			return false;
+		lists[i]->count += left_out;
+	}
+	return true;
+}
+
+static bool take_marks(struct result_activity *a, const struct tree *t)
+{
+	const struct tree *worst = tree_member(t, "worst_breach_read_after");
+
+	return take_count(&a->until_breach.mark[1], tree_member(t, "first_breach_read_after")) &&
+	       take_count(&a->before_worst.mark[0], tree_item(worst, 0)) &&
+	       take_count(&a->before_worst.mark[1], tree_item(worst, 1));
+}
+
+static void take_unreadable(struct result_activity *a, const struct tree *list)
+{
+	for (size_t i = 0; i < tree_length(list) && i < ACTIVITY_UNREADABLE; i++)
+		take_text(a->unreadable[a->unreadables++], sizeof(a->unreadable[0]), tree_item(list, i));
+}
+
+int run_take_activity(struct outcome *o, const struct tree *root, const char *path)
+{
+	const struct tree *t = tree_member(root, "activity");
+	struct result_activity *a = &o->result.activity;
+	int error;
+
+	if (!tree_is_object(t) || o->read.files > 1)
+		return 0;
+	a->is_read = tree_is_array(tree_member(t, "run"));
+	a->cpu = -1;
+	error = take_list(&a->run, tree_member(t, "run"));
+	if (!error)
+		error = take_list(&a->until_breach, tree_member(t, "until_first_breach"));
+	if (!error)
+		error = take_list(&a->before_worst, tree_member(t, "before_worst_breach"));
+	if (!error && (!take_left_out(a, t) || !take_marks(a, t)))
+		error = -EINVAL;
+	take_unreadable(a, tree_member(t, "unreadable"));
+	return error == -EINVAL ? run_refuse(path, "activity", "is not valid") : error;
+}
