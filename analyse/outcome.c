@@ -4,6 +4,7 @@
 
 #include "report/text/account.h"
 #include "report/text/brief.h"
+#include "report/text/clocks.h"
 #include "report/text/echo.h"
 #include "report/text/headline.h"
 #include "report/text/label.h"
@@ -258,6 +259,8 @@ void outcome_write(FILE *out, const struct outcome *o, int columns)
 		account_write(out, r);
 	else
 		fputs("\nNot in a log: packets sent and lost, samples left out, clocks, and the verdict\n", out);
+	if (clocks_are_shown(r))
+		clocks_write(out, r);
 	if (o->result.activity.until_breach.known || (o->result.activity.is_read && r->options->verbose))
 		machine_write_activity(out, r);
 }

@@ -7,29 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static void take_text(char *to, size_t bytes, const struct tree *t)
-{
-	const char *text = tree_text(t);
-
-	snprintf(to, bytes, "%s", text ? text : "");
-	for (; *to; to++)
-		*to = text_shown(*to);
-}
-
-static bool take_count(uint64_t *to, const struct tree *t)
-{
-	int64_t n;
-
-	/* A counter of the machine may exceed the limit of sums. */
-	*to = 0;
-	if (!t)
-		return true;
-	if (!tree_integer(t, &n) || n < 0)
-		return false;
-	*to = (uint64_t)n;
-	return true;
-}
-
 static bool take_difference(struct result_difference *d, const struct tree *t)
 {
 	const char *change = tree_text(tree_member(t, "change"));
@@ -40,11 +17,11 @@ static bool take_difference(struct result_difference *d, const struct tree *t)
 	if (!change || i == JSON_ACTIVITY_CHANGES)
 		return false;
 	d->change = (enum activity_change)i;
-	take_text(d->group, sizeof(d->group), tree_member(t, "group"));
-	take_text(d->name, sizeof(d->name), tree_member(t, "name"));
-	take_text(d->unit, sizeof(d->unit), tree_member(t, "unit"));
-	return take_count(&d->delta, tree_member(t, "count")) && take_count(&d->from, tree_member(t, "from")) &&
-	       take_count(&d->to, tree_member(t, "to"));
+	run_take_text(d->group, sizeof(d->group), tree_member(t, "group"));
+	run_take_text(d->name, sizeof(d->name), tree_member(t, "name"));
+	run_take_text(d->unit, sizeof(d->unit), tree_member(t, "unit"));
+	return run_take_number(&d->delta, tree_member(t, "count")) &&
+	       run_take_number(&d->from, tree_member(t, "from")) && run_take_number(&d->to, tree_member(t, "to"));
 }
 
 /* 0, or -errno. */
@@ -71,11 +48,11 @@ static bool take_left_out(struct result_activity *a, const struct tree *t)
 	struct result_differences *const lists[] = { &a->run, &a->until_breach, &a->before_worst };
 	uint64_t left_out, not_read;
 
-	if (!take_count(&not_read, tree_member(t, "not_read")) || not_read > UINT16_MAX)
+	if (!run_take_number(&not_read, tree_member(t, "not_read")) || not_read > UINT16_MAX)
 		return false;
 	a->counters_left_out = (unsigned)not_read;
 	for (int i = 0; i < 3; i++) {
-		if (!take_count(&left_out, tree_item(tree_member(t, "left_out_each"), (size_t)i)) ||
+		if (!run_take_number(&left_out, tree_item(tree_member(t, "left_out_each"), (size_t)i)) ||
 		    left_out > UINT16_MAX || (left_out && lists[i]->count != DIFFERENCES_SHOWN))
 			return false;
 		lists[i]->count += left_out;
@@ -87,15 +64,15 @@ static bool take_marks(struct result_activity *a, const struct tree *t)
 {
 	const struct tree *worst = tree_member(t, "worst_breach_read_after");
 
-	return take_count(&a->until_breach.mark[1], tree_member(t, "first_breach_read_after")) &&
-	       take_count(&a->before_worst.mark[0], tree_item(worst, 0)) &&
-	       take_count(&a->before_worst.mark[1], tree_item(worst, 1));
+	return run_take_number(&a->until_breach.mark[1], tree_member(t, "first_breach_read_after")) &&
+	       run_take_number(&a->before_worst.mark[0], tree_item(worst, 0)) &&
+	       run_take_number(&a->before_worst.mark[1], tree_item(worst, 1));
 }
 
 static void take_unreadable(struct result_activity *a, const struct tree *list)
 {
 	for (size_t i = 0; i < tree_length(list) && i < ACTIVITY_UNREADABLE; i++)
-		take_text(a->unreadable[a->unreadables++], sizeof(a->unreadable[0]), tree_item(list, i));
+		run_take_text(a->unreadable[a->unreadables++], sizeof(a->unreadable[0]), tree_item(list, i));
 }
 
 int run_take_activity(struct outcome *o, const struct tree *root, const char *path)

@@ -18,11 +18,20 @@ int run_refuse(const char *path, const char *member, const char *why);
 /* Reads an integer of 0 or more; *count is 0 if the member is missing. False: the member is something else. */
 bool run_count(const struct tree *t, int64_t *count);
 
+/* The same without a limit, for a value that is not added up. */
+bool run_take_number(uint64_t *to, const struct tree *t);
+
+/* Copies a text without control characters, and truncates it; empty if it is missing. */
+void run_take_text(char *to, size_t bytes, const struct tree *t);
+
 /* Adds all statistics. The options of the outcome are set before. 0, or -errno after one line. */
 int run_add_statistics(struct outcome *o, const struct tree *root, struct read_file *f);
 
 /* Takes the period of the spikes, if this is the only file. 0, or -errno after one line. */
 int run_take_rhythm(struct outcome *o, const struct tree *root, const char *path);
+
+/* Takes the clocks of both hosts, if this is the only file; after the statistics. 0, or -EINVAL after one line. */
+int run_take_clocks(struct outcome *o, const struct tree *root, const char *path);
 
 /* Takes the activity of the machine, if this is the only file. 0, or -errno; -EINVAL after one line. */
 int run_take_activity(struct outcome *o, const struct tree *root, const char *path);

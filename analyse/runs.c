@@ -25,6 +25,25 @@ bool run_count(const struct tree *t, int64_t *count)
 	return !t || (tree_integer(t, count) && *count >= 0 && *count <= RUN_COUNT_MAX);
 }
 
+bool run_take_number(uint64_t *to, const struct tree *t)
+{
+	int64_t n = 0;
+
+	if (t && (!tree_integer(t, &n) || n < 0))
+		return false;
+	*to = (uint64_t)n;
+	return true;
+}
+
+void run_take_text(char *to, size_t bytes, const struct tree *t)
+{
+	const char *text = tree_text(t);
+
+	snprintf(to, bytes, "%s", text ? text : "");
+	for (; *to; to++)
+		*to = text_shown(*to);
+}
+
 /* ---- Settings ---------------------------------------------------------------------------------------------------- */
 
 #define OPTION "configuration.options."
@@ -410,6 +429,8 @@ static int add_all(struct outcome *o, const struct tree *root, struct read_file 
 		error = add_verdict(o, root, f);
 	if (!error)
 		error = run_take_rhythm(o, root, f->path);
+	if (!error)
+		error = run_take_clocks(o, root, f->path);
 	if (!error)
 		error = run_take_activity(o, root, f->path);
 	if (!error && blocks)

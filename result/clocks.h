@@ -36,7 +36,7 @@ struct result_clocks {
 
 	/* The clock of the NIC; valid with `comparable`. */
 	char name[sizeof(((struct clock_watch *)NULL)->name)];
-	const char *method; /* by which it was read; a constant */
+	char method[40]; /* by which it was read */
 	enum clock_scale scale;
 	bool has_relation;
 	struct clock_relation minus_realtime; /* by the last reading */

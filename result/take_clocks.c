@@ -35,7 +35,7 @@ static void take_nic_clock(struct result_clocks *to, const struct clock_watch *c
 	const struct clock_reading *last = clock_last(c);
 
 	memcpy(to->name, c->name, sizeof(to->name));
-	to->method = clock_method_name(c);
+	snprintf(to->method, sizeof(to->method), "%s", clock_method_name(c));
 	to->scale = clock_scale(c);
 	to->has_relation = last && last->has_phc;
 	if (to->has_relation)

@@ -9,7 +9,12 @@
 #include "report/text/report.h"
 #include "result/result.h"
 
-static const char *const clock_names[CLOCKS] = { [CLOCK_OF_NIC] = "nic_clock", [CLOCK_OF_SYSTEM] = "system_clock" };
+const char *const json_clocks_of[CLOCKS] = { [CLOCK_OF_NIC] = "nic_clock", [CLOCK_OF_SYSTEM] = "system_clock" };
+const char *const json_steerings[] = { [CLOCK_STEERING_UNKNOWN] = NULL, [CLOCK_NOT_STEERED] = "no", [CLOCK_STEERED] = "yes" };
+const char *const json_scales[] = { [CLOCK_SCALE_UNKNOWN] = NULL, [CLOCK_SCALE_UTC] = "UTC", [CLOCK_SCALE_TAI] = "TAI",
+				    [CLOCK_SCALE_OTHER] = "other" };
+const char *const json_peer_kinds[PEER_KINDS] = { [PEER_JUMPED] = "jumped", [PEER_STOOD] = "stood still",
+						  [PEER_WRONG_RATE] = "wrong rate" };
 
 static void put_rate(struct json *j, const struct clock_rate *rate)
 {
@@ -41,11 +46,11 @@ static void put_between(struct json *j, const char *name, const struct report *r
 
 static void put_track(struct json *j, const struct result_clock_track *t)
 {
-	static const char *const steerings[] = { [CLOCK_STEERING_UNKNOWN] = NULL, [CLOCK_NOT_STEERED] = "no",
-						 [CLOCK_STEERED] = "yes" };
-
 	put_rate(j, &t->rate);
-	json_text(j, "steered", steerings[t->steering]);
+	json_bool(j, "rate_known", t->rate.known);
+	json_bool(j, "rate_wrong", t->rate_is_wrong);
+	json_text(j, "steered", json_steerings[t->steering]);
+	json_count(j, "rate_changes", t->frequency_changes);
 	json_count(j, "steps", t->steps);
 	if (t->has_largest) {
 		json_integer(j, "largest_jump_ns", t->largest.size_ns);
@@ -91,19 +96,16 @@ static void put_limit(struct json *j, const struct result_clocks *c)
 
 static void put_nic_clock(struct json *j, const struct report *r)
 {
-	static const char *const scales[] = { [CLOCK_SCALE_UNKNOWN] = NULL, [CLOCK_SCALE_UTC] = "UTC",
-					      [CLOCK_SCALE_TAI] = "TAI",
-					      [CLOCK_SCALE_OTHER] = "other" };
 	const struct result_clocks *c = &r->result->clocks;
 
-	json_object(j, clock_names[CLOCK_OF_NIC]);
+	json_object(j, json_clocks_of[CLOCK_OF_NIC]);
 	if (!c->comparable) {
 		json_text(j, "not_comparable", c->why);
 		json_end(j);
 		return;
 	}
 	json_text(j, "name", c->name);
-	json_text(j, "scale", scales[c->scale]);
+	json_text(j, "scale", json_scales[c->scale]);
 	json_text(j, "method", c->method);
 	if (c->has_relation)
 		put_relation(j, "minus_realtime", &c->minus_realtime);
@@ -113,7 +115,10 @@ static void put_nic_clock(struct json *j, const struct report *r)
 	json_count(j, "failed_readings", c->failures);
 	json_count(j, "refused_readings", c->refused);
 	put_limit(j, c);
+	json_text(j, "failure", c->failures ? c->failure : NULL);
 	put_track(j, &c->track[CLOCK_OF_NIC]);
+	json_count(j, "standstills", c->track[CLOCK_OF_NIC].standstills);
+	json_count(j, "wrong_rates", c->track[CLOCK_OF_NIC].wrong_rates);
 	put_faults(j, r);
 	json_end(j);
 }
@@ -127,10 +132,14 @@ static void put_steps(struct json *j, const struct report *r)
 		const struct clock_jump *s = &c->step[i];
 
 		json_object(j, NULL);
-		json_text(j, "clock", clock_names[s->which]);
+		json_text(j, "clock", json_clocks_of[s->which]);
 		json_integer(j, "size_ns", s->size_ns);
 		json_integer(j, "bound_ns", s->bound_ns);
 		put_between(j, "after_start_ns", r, s->mono_ns);
+		json_pair(j, "after_packets");
+		json_count(j, NULL, s->mark[0]);
+		json_count(j, NULL, s->mark[1]);
+		json_end(j);
 		json_end(j);
 	}
 	json_end(j);
@@ -152,8 +161,6 @@ static void put_size(struct json *j, const struct result_peer_event *e)
 
 static void put_events(struct json *j, const struct report *r)
 {
-	static const char *const kinds[] = { [PEER_JUMPED] = "jumped", [PEER_STOOD] = "stood still",
-					     [PEER_WRONG_RATE] = "wrong rate" };
 	const struct result_peer *p = &r->result->peer;
 
 	json_array(j, "events");
@@ -161,7 +168,7 @@ static void put_events(struct json *j, const struct report *r)
 		const struct result_peer_event *e = &p->event[i];
 
 		json_object(j, NULL);
-		json_text(j, "kind", kinds[e->kind]);
+		json_text(j, "kind", json_peer_kinds[e->kind]);
 		json_bool(j, "of_the_reflector", e->theirs);
 		put_size(j, e);
 		put_between(j, "after_start_ns", r, e->mono_ns);
@@ -169,6 +176,7 @@ static void put_events(struct json *j, const struct report *r)
 		json_count(j, NULL, e->seq[0]);
 		json_count(j, NULL, e->seq[1]);
 		json_end(j);
+		json_count(j, "conflicts", e->conflicts);
 		json_end(j);
 	}
 	json_end(j);
@@ -189,7 +197,9 @@ static void put_peer(struct json *j, const struct report *r)
 	else
 		json_null(j, "minus_this_clock");
 	put_rate(j, &p->rate);
+	json_bool(j, "rate_known", p->rate.known);
 	json_count(j, "doubted_replies", counter_get(&r->result->account.doubted));
+	json_integer_if(j, "first_doubted_seq", counter_get(&r->result->account.doubted), r->result->doubted_seq);
 	put_events(j, r);
 	json_end(j);
 }
@@ -218,7 +228,7 @@ void json_clocks(struct json *j, const struct report *r)
 	json_object(j, "clocks");
 	if (options_by_nic(r->options))
 		put_nic_clock(j, r);
-	json_object(j, clock_names[CLOCK_OF_SYSTEM]);
+	json_object(j, json_clocks_of[CLOCK_OF_SYSTEM]);
 	put_track(j, &c->track[CLOCK_OF_SYSTEM]);
 	json_end(j);
 	put_steps(j, r);

@@ -6,6 +6,7 @@
 
 #include "rant.h"
 #include "report/export/json.h"
+#include "result/clocks.h"
 
 struct read;
 struct report;
@@ -16,6 +17,10 @@ struct report;
 /* Words of members, for the reader of the file as well. */
 #define JSON_ACTIVITY_CHANGES 4
 extern const char *const json_activity_changes[JSON_ACTIVITY_CHANGES]; /* by enum activity_change */
+extern const char *const json_clocks_of[CLOCKS]; /* by enum clock_which */
+extern const char *const json_steerings[]; /* by enum clock_steering, from CLOCK_NOT_STEERED on */
+extern const char *const json_scales[]; /* by enum clock_scale, from CLOCK_SCALE_UTC on */
+extern const char *const json_peer_kinds[PEER_KINDS]; /* by enum clock_peer_kind */
 
 /* Name of the format, and the program that writes it. */
 void json_origin(struct json *j);

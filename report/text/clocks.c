@@ -217,6 +217,16 @@ static void write_stamper(FILE *out, const struct report *r)
 		fprintf(out, "  Stamped by    : %s, which %s sends by\n", n->stamper, r->options->interface);
 }
 
+bool clocks_are_shown(const struct report *r)
+{
+	const struct result *result = r->result;
+
+	return result->clocks.watched &&
+	       (r->options->stamp == SOURCE_HARDWARE || r->options->verbose || *result->no_stages ||
+		result->clocks.track[CLOCK_OF_SYSTEM].steps || clocks_remote_has_news(r) ||
+		(stage_is_split(r) && result->bound_ns[BOUND_REMOTE]));
+}
+
 void clocks_write(FILE *out, const struct report *r)
 {
 	const struct result *result = r->result;

@@ -9,6 +9,9 @@ struct clock_rate;
 struct result;
 struct report;
 
+/* True if the clocks were watched, and the report has a reason to show them. */
+bool clocks_are_shown(const struct report *r);
+
 /* The clocks must have been watched. */
 void clocks_write(FILE *out, const struct report *r);
 

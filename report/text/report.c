@@ -7,7 +7,6 @@
 #include "report/text/breach.h"
 #include "report/text/brief.h"
 #include "report/text/clocks.h"
-#include "report/text/clocks_remote.h"
 #include "report/text/echo.h"
 #include "report/text/evidence.h"
 #include "report/text/headline.h"
@@ -90,9 +89,7 @@ void report_write(FILE *out, const struct report *r, int columns)
 	account_write(out, r);
 	if (result->log.exists)
 		account_write_log(out, r);
-	if (result->clocks.watched && (r->options->stamp == SOURCE_HARDWARE || r->options->verbose ||
-				       *result->no_stages || result->clocks.track[CLOCK_OF_SYSTEM].steps ||
-				       clocks_remote_has_news(r) || (stage_is_split(r) && result->bound_ns[BOUND_REMOTE])))
+	if (clocks_are_shown(r))
 		clocks_write(out, r);
 	if (*result->affinity.text)
 		fprintf(out, "\nMeasuring thread: %s\n", result->affinity.text);

@@ -329,8 +329,9 @@ static void add_event(enum clock_peer_kind kind, int64_t mono_ns, struct clock_p
 	peer.event[peer.events++] = e;
 }
 
-#define NOT_KNOWN "\"reflector\":{\"minus_this_clock\":null,\"rate_ppb\":null,\"rate_bound_ppb\":null,\"doubted_replies\":0,"
-#define JSON_AT "\"after_start_ns\":[2000000000,2500000000],\"after_seq\":[7,9]}],\"events_left_out\":0}"
+#define NOT_KNOWN "\"reflector\":{\"minus_this_clock\":null,\"rate_ppb\":null,\"rate_bound_ppb\":null,\"rate_known\":false,\"doubted_replies\":0,"
+#define JSON_AT(conflicts) "\"after_start_ns\":[2000000000,2500000000],\"after_seq\":[7,9],\"conflicts\":" #conflicts \
+	"}],\"events_left_out\":0}"
 
 static void what_the_reflectors_clock_did(void **state)
 {
@@ -341,15 +342,15 @@ static void what_the_reflectors_clock_did(void **state)
 	} rows[] = {
 		{ PEER_JUMPED, { .conflicts = 1, .has_before = true, .before = { .offset_ns = 5000, .bound_ns = 70 },
 				 .after = { .offset_ns = -95000, .bound_ns = 30 } },
-		  "\"size_ns\":-100000,\"bound_ns\":100,\"stood_ns\":null,\"rate_ppb\":null," JSON_AT },
+		  "\"size_ns\":-100000,\"bound_ns\":100,\"stood_ns\":null,\"rate_ppb\":null," JSON_AT(1) },
 		{ PEER_JUMPED, { .conflicts = 3, .has_before = true, .after = { .offset_ns = 15000, .bound_ns = 30 } },
 		  "\"size_ns\":15000,\"bound_ns\":30," },
 		{ PEER_JUMPED, { .conflicts = 1 },
-		  "\"size_ns\":null,\"bound_ns\":null,\"stood_ns\":null,\"rate_ppb\":null," JSON_AT },
+		  "\"size_ns\":null,\"bound_ns\":null,\"stood_ns\":null,\"rate_ppb\":null," JSON_AT(1) },
 		{ PEER_STOOD, { .stood_ns = 2 * NS_PER_S - 1 },
 		  "\"size_ns\":null,\"bound_ns\":null,\"stood_ns\":1999999999,\"rate_ppb\":null," },
 		{ PEER_WRONG_RATE, { .has_before = true, .last = { .at_ns = NS_PER_S, .offset_ns = -NS_PER_S / 5 } },
-		  "\"stood_ns\":null,\"rate_ppb\":-200000000," JSON_AT },
+		  "\"stood_ns\":null,\"rate_ppb\":-200000000," JSON_AT(0) },
 		{ PEER_WRONG_RATE, { .has_before = true, .last = { .at_ns = NS_PER_S, .offset_ns = 1500 * NS_PER_US } },
 		  "\"rate_ppb\":1500000," },
 	};

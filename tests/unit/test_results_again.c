@@ -9,9 +9,10 @@
 #include "analyse/outcome.h"
 #include "analyse/runs.h"
 #include "report/export/json_parts.h"
+#include "report/text/clocks.h"
 #include "report/text/machine.h"
 
-/* ---- The way of a result ------------------------------------------------------------------------------------------ */
+/* ---- The way of a result ----------------------------------------------------------------------------------------- */
 
 static int append(void *out, const char *from, size_t bytes)
 {
@@ -89,6 +90,31 @@ static void assert_same(char *from, char *now)
 		fail_msg("\n%s\nis after reading\n%s", from, now);
 	free(from);
 	free(now);
+}
+
+/* Each change, of the first place of [0] to [1], makes this member not valid. */
+static void assert_refused(const char *member, const char *const wrong[][2], size_t n)
+{
+	char *json = json_of(write_run, &report), expected[128];
+
+	snprintf(expected, sizeof(expected),
+		 "test_results_again: run.json: %s is not valid: give a file that --json has written\n", member);
+	for (size_t i = 0; i < n; i++) {
+		const char *at = strstr(json, wrong[i][0]);
+		struct outcome *o;
+		char *changed;
+
+		if (!at)
+			fail_msg("no %s in %s", wrong[i][0], json);
+		assert_true(asprintf(&changed, "%.*s%s%s", (int)(at - json), json, wrong[i][1],
+				     at + strlen(wrong[i][0])) > 0);
+		if (read_again(&o, changed) != -EINVAL)
+			fail_msg("%s was accepted", wrong[i][1]);
+		assert_string_equal(said, expected);
+		outcome_close(o);
+		free(changed);
+	}
+	free(json);
 }
 
 static void set(counter *c, uint64_t n)
@@ -177,26 +203,154 @@ static void wrong_activity(void **state)
 		{ "\"until_first_breach\":null", "\"until_first_breach\":7" },
 		{ "\"first_breach_read_after\":null", "\"first_breach_read_after\":\"x\"" },
 	};
-	char *json;
 
 	(void)state;
 	result.activity = (struct result_activity){ .is_read = true, .run = differences_of(2) };
-	json = json_of(write_run, &report);
-	for (size_t i = 0; i < COUNT_OF(wrong); i++) {
-		const char *at = strstr(json, wrong[i][0]);
-		struct outcome *o;
-		char *changed;
+	assert_refused("activity", wrong, COUNT_OF(wrong));
+}
 
-		if (!at)
-			fail_msg("no %s in %s", wrong[i][0], json);
-		assert_true(asprintf(&changed, "%.*s%s%s", (int)(at - json), json, wrong[i][1],
-				     at + strlen(wrong[i][0])) > 0);
-		assert_int_equal(read_again(&o, changed), -EINVAL);
-		assert_string_equal(said, "test_results_again: run.json: activity is not valid: give a file that --json has written\n");
-		outcome_close(o);
-		free(changed);
-	}
-	free(json);
+/* ---- Clocks ------------------------------------------------------------------------------------------------------ */
+
+static void assert_same_clocks(void)
+{
+	struct outcome *o = again();
+
+	assert_same(json_of(json_clocks, &report), json_of(json_clocks, &o->report));
+	assert_int_equal(clocks_are_shown(&report), clocks_are_shown(&o->report));
+	assert_same(text_of(clocks_write, &report), text_of(clocks_write, &o->report));
+	for (int i = 0; i < PEER_KINDS; i++)
+		assert_int_equal(result.peer.faults[i], o->result.peer.faults[i]);
+	outcome_close(o);
+}
+
+static void watch_clocks(void)
+{
+	struct result_clocks *c = &result.clocks;
+
+	*c = (struct result_clocks){ .watched = true, .comparable = true, .name = "ptp3", .method = "PTP_SYS_OFFSET",
+				     .scale = CLOCK_SCALE_TAI, .readings = 1234 };
+	c->track[CLOCK_OF_NIC].rate = (struct clock_rate){ .measured = true, .known = true, .ppb = -2345,
+							   .bound_ppb = 12 };
+	c->track[CLOCK_OF_SYSTEM].steering = CLOCK_NOT_STEERED;
+}
+
+static void clocks_of_this_host(void **state)
+{
+	struct result_clocks *c = &result.clocks;
+	struct result_clock_track *nic = &c->track[CLOCK_OF_NIC], *host = &c->track[CLOCK_OF_SYSTEM];
+
+	(void)state;
+	result.began_ns = 5 * NS_PER_S;
+	result.ended_ns = 25 * NS_PER_S;
+	watch_clocks();
+	assert_same_clocks();
+	c->has_relation = true;
+	c->minus_realtime = (struct clock_relation){ 0, 37 * NS_PER_S + 5, 60 };
+	c->failures = 3;
+	strcpy(c->failure, "Connection timed out");
+	nic->steering = CLOCK_STEERED;
+	nic->frequency_changes = 17;
+	nic->steps = 2;
+	nic->has_largest = true;
+	nic->largest = (struct clock_jump){ .size_ns = -70000, .bound_ns = 200 };
+	host->rate = (struct clock_rate){ .measured = true, .known = true, .ppb = 9.4, .bound_ppb = 9.2 };
+	host->steps = 80;
+	c->steps_kept = 2;
+	c->step[0] = (struct clock_jump){ .which = CLOCK_OF_SYSTEM, .size_ns = 90000, .bound_ns = 150,
+					  .mono_ns = { 6 * NS_PER_S, 7 * NS_PER_S }, .mark = { 400, 500 } };
+	c->step[1] = (struct clock_jump){ .which = CLOCK_OF_NIC, .size_ns = -70000, .bound_ns = 200,
+					  .mono_ns = { 4 * NS_PER_S, 5 * NS_PER_S + 1 }, .mark = { 0, 1 } };
+	nic->standstills = 1;
+	nic->wrong_rates = 12;
+	nic->rate_is_wrong = true;
+	c->faults_kept = 3;
+	c->fault[0] = (struct result_clock_fault){ .stands = true, .over = true,
+						   .began_ns = { 8 * NS_PER_S, 9 * NS_PER_S },
+						   .lasted_ns = { 100 * NS_PER_MS, 300 * NS_PER_MS } };
+	c->fault[1] = (struct result_clock_fault){ .over = true, .began_ns = { 10 * NS_PER_S, 11 * NS_PER_S },
+						   .lasted_ns = { 2 * NS_PER_S, 2 * NS_PER_S },
+						   .rate = { .measured = true, .ppb = 2e8, .bound_ppb = 4e6 } };
+	c->fault[2] = (struct result_clock_fault){ .began_ns = { 4 * NS_PER_S, 5 * NS_PER_S },
+						   .lasted_ns = { NS_PER_S },
+						   .rate = { .measured = true, .ppb = -3e6, .bound_ppb = 4e3 } };
+	assert_same_clocks();
+	c->comparable = false;
+	strcpy(c->why, "/dev/ptp3: Permission denied: run as root");
+	c->faults_kept = 0;
+	*nic = (struct result_clock_track){ .rate = { .measured = false } };
+	c->steps_kept = 1;
+	strcpy(result.no_stages, c->why);
+	assert_same_clocks();
+	/* Timestamps of the kernel are of the system clock. */
+	options.stamp = SOURCE_KERNEL;
+	assert_same_clocks();
+}
+
+static void clock_of_the_reflector(void **state)
+{
+	struct result_peer *p = &result.peer;
+
+	(void)state;
+	result.began_ns = 5 * NS_PER_S;
+	watch_clocks();
+	p->compared = true;
+	assert_same_clocks();
+	p->is_known = true;
+	p->offset = (struct clock_relation){ 0, -1234567890123, 950 };
+	p->rate = (struct clock_rate){ .measured = true, .ppb = 15, .bound_ppb = 20 };
+	assert_same_clocks();
+	p->events = 3;
+	p->event[0] = (struct result_peer_event){ .kind = PEER_JUMPED, .theirs = true, .seq = { 7, 8 },
+						  .has_size = true, .mono_ns = { 6 * NS_PER_S, 7 * NS_PER_S }, .size_ns = -100000,
+						  .bound_ns = 6881, .conflicts = 2 };
+	p->event[1] = (struct result_peer_event){ .kind = PEER_STOOD, .seq = { 9, UINT32_MAX }, .stood_ns = NS_PER_S };
+	p->event[2] = (struct result_peer_event){ .kind = PEER_WRONG_RATE, .theirs = true, .ppb = 2e8 };
+	p->faults[PEER_JUMPED] = p->faults[PEER_WRONG_RATE] = 1;
+	set(&result.account.doubted, 5);
+	result.doubted_seq = 77;
+	set(&result.account.disordered, 6);
+	set(&result.account.unconverted, 4);
+	assert_same_clocks();
+	p->events = PEER_EVENTS_KEPT + 4;
+	p->faults[PEER_JUMPED] = 1;
+	assert_same_clocks();
+}
+
+static void bounds_of_the_stages(void **state)
+{
+	(void)state;
+	watch_clocks();
+	result.converted = true;
+	result.bound_ns[BOUND_LOCAL] = 80;
+	result.bound_ns[BOUND_REMOTE] = 90;
+	assert_same_clocks();
+	result.clocks.late_ns = 4000; /* a clock fault was found later */
+	assert_same_clocks();
+}
+
+static void wrong_clocks(void **state)
+{
+	static const char *const wrong[][2] = {
+		{ "\"rate_bound_ppb\":12", "\"rate_bound_ppb\":null" },
+		{ "\"rate_bound_ppb\":12", "\"rate_bound_ppb\":-1" },
+		{ "\"offset_ns\":3", "\"offset_ns\":\"3\"" }, { "\"readings\":1234", "\"readings\":-1" },
+		{ "\"after_start_ns\":[-5,-4]", "\"after_start_ns\":[-5]" },
+		{ "\"after_seq\":[7,8]", "\"after_seq\":[7,4294967296]" },
+		{ "\"events_left_out\":0", "\"events_left_out\":1" },
+		{ "\"kind\":\"stood still\"", "\"kind\":null" }, { "\"disordered\":0", "\"disordered\":0.5" },
+	};
+	struct result_clocks *c = &result.clocks;
+
+	(void)state;
+	watch_clocks();
+	result.began_ns = 5;
+	c->has_relation = true;
+	c->minus_realtime.offset_ns = 3;
+	c->steps_kept = c->faults_kept = 1;
+	c->fault[0].stands = true;
+	c->step[0].mono_ns[1] = 1;
+	result.peer = (struct result_peer){ .compared = true, .events = 1, .event = { { .seq = { 7, 8 } } } };
+	assert_refused("clocks", wrong, COUNT_OF(wrong));
 }
 
 #define TEST_RUN(test) cmocka_unit_test_setup_teardown(test, set_up_run, tear_down)
@@ -206,6 +360,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST_RUN(activity_of_the_machine),
 		TEST_RUN(wrong_activity),
+		TEST_RUN(clocks_of_this_host),
+		TEST_RUN(clock_of_the_reflector),
+		TEST_RUN(bounds_of_the_stages),
+		TEST_RUN(wrong_clocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
