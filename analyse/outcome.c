@@ -3,6 +3,7 @@
 #include "analyse/outcome.h"
 
 #include "report/text/account.h"
+#include "report/text/breach.h"
 #include "report/text/brief.h"
 #include "report/text/clocks.h"
 #include "report/text/echo.h"
@@ -240,6 +241,8 @@ void outcome_write(FILE *out, const struct outcome *o, int columns)
 	}
 	write_top(out, o);
 	fputc('\n', out);
+	if (o->read.has_breaches)
+		breach_write(out, r);
 	if (o->read.has_duration)
 		fprintf(out, "Duration: %.2f s%s\n\n", label_seconds(o->result.ended_ns - o->result.began_ns),
 			o->read.files > 1 ? " in all" : "");

@@ -189,7 +189,8 @@ static bool take_bounds(struct result *r, const struct tree *t)
 	const struct tree *remote = tree_member(t, "remote_stages_within_ns");
 	uint64_t unconverted, disordered;
 
-	r->converted = stages;
+	if (!tree_is_bool(tree_member(t, "converted"), &r->converted)) /* not in files of older versions */
+		r->converted = stages;
 	if (remote && !tree_integer(remote, &r->bound_ns[BOUND_REMOTE]))
 		return false;
 	if (!run_take_number(&unconverted, tree_member(t, "unplaced")) ||
@@ -206,12 +207,17 @@ int run_take_clocks(struct outcome *o, const struct tree *root, const char *path
 	const struct tree *t = tree_member(root, "clocks");
 	struct result *r = &o->result;
 	struct result_clocks *c = &r->clocks;
+	bool valid;
 
 	if (!tree_is_object(t) || o->read.files > 1)
 		return 0;
 	c->watched = true;
-	return take_nic_clock(c, tree_member(t, json_clocks_of[CLOCK_OF_NIC]), r->began_ns) &&
+	valid = take_nic_clock(c, tree_member(t, json_clocks_of[CLOCK_OF_NIC]), r->began_ns) &&
 	       take_track(&c->track[CLOCK_OF_SYSTEM], tree_member(t, json_clocks_of[CLOCK_OF_SYSTEM])) &&
 	       take_steps(c, tree_member(t, "steps"), r->began_ns) && take_peer(r, tree_member(t, "reflector")) &&
-	       take_bounds(r, t) ? 0 : run_refuse(path, "clocks", "is not valid");
+	       take_bounds(r, t);
+	for (int i = 0; i < CLOCKS; i++)
+		if (c->track[i].steps || c->track[i].standstills)
+			atomic_store_explicit(&r->clocks_moved, true, memory_order_relaxed);
+	return valid ? 0 : run_refuse(path, "clocks", "is not valid");
 }

@@ -33,6 +33,9 @@ int run_take_rhythm(struct outcome *o, const struct tree *root, const char *path
 /* Takes the clocks of both hosts, if this is the only file; after the statistics. 0, or -EINVAL after one line. */
 int run_take_clocks(struct outcome *o, const struct tree *root, const char *path);
 
+/* Takes the breaches, if this is the only file; after the accounts. 0, or -EINVAL after one line. */
+int run_take_breaches(struct outcome *o, const struct tree *root, const char *path);
+
 /* Takes the activity of the machine, if this is the only file. 0, or -errno; -EINVAL after one line. */
 int run_take_activity(struct outcome *o, const struct tree *root, const char *path);
 

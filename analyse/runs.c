@@ -240,6 +240,7 @@ static int take_options(struct outcome *o, const struct tree *root, const char *
 {
 	const char *role = tree_text(tree_at(root, "run.role")), *latency = tree_text(tree_at(root, "run.latency"));
 	const char *transport = tree_text(tree_at(root, OPTION "transport"));
+	const char *details = tree_text(tree_at(root, OPTION "stages"));
 	struct options *to = &o->options;
 	char wanted[OUTCOME_FORMULA_BYTES];
 	int64_t n;
@@ -251,6 +252,8 @@ static int take_options(struct outcome *o, const struct tree *root, const char *
 	to->no_tx_stamps = flag(root, OPTION "no_tx_ts");
 	to->sw_timestamps = flag(root, OPTION "sw_timestamps");
 	to->plain = flag(root, OPTION "plain");
+	to->stages.detail = !details || !strcmp(details, "nic") ? STAGES_NIC :
+			    !strcmp(details, "kernel") ? STAGES_KERNEL : STAGES_FULL;
 	to->keep_going = flag(root, OPTION "continue");
 	/* the other transports are equal for a report */
 	to->transport = transport && !strcmp(transport, "icmp") ? TRANSPORT_ICMP : TRANSPORT_UDP;
@@ -431,6 +434,8 @@ static int add_all(struct outcome *o, const struct tree *root, struct read_file 
 		error = run_take_rhythm(o, root, f->path);
 	if (!error)
 		error = run_take_clocks(o, root, f->path);
+	if (!error)
+		error = run_take_breaches(o, root, f->path);
 	if (!error)
 		error = run_take_activity(o, root, f->path);
 	if (!error && blocks)

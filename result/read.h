@@ -49,6 +49,7 @@ struct read_setting {
 struct read {
 	bool has_accounts; /* else only the recorded samples are known */
 	bool has_duration;
+	bool has_breaches; /* the breaches, not only their number */
 	bool has_active; /* result.last_ns is known; else it equals ended_ns */
 	struct read_file *file;
 	unsigned files;

@@ -10,6 +10,11 @@
 #include "result/result.h"
 #include "result/stages.h"
 
+const char *const json_metrics_of[] = { [METRIC_RTT] = "rtt_ns", [METRIC_RESPONSE] = "response_ns",
+					[METRIC_NETWORK] = "network_ns" };
+const char *const json_sources[SOURCES] = { [SOURCE_NONE] = NULL, [SOURCE_USER] = "user", [SOURCE_KERNEL] = "kernel",
+					    [SOURCE_HARDWARE] = "hardware", [SOURCE_LOCAL] = "local" };
+
 static const char *name_of(char name[JSON_NAME_BYTES], const struct part *p)
 {
 	return json_name(name, JSON_NAME_BYTES, p->name, "_ns");
@@ -97,6 +102,27 @@ static void put_blamed_stages(struct json *j, const struct report *r, const stru
 		json_null(j, "blame");
 }
 
+/* The record of the loop, from which --report works out all that this file shows of the breach. */
+static void put_record(struct json *j, const struct sample *s)
+{
+	json_object(j, "record");
+	json_pair(j, "sources");
+	for (int i = 0; i < ALL_TIMES; i++)
+		json_text(j, NULL, json_sources[s->source[i]]);
+	json_end(j);
+	json_pair(j, "times_ns");
+	for (int i = 0; i < ALL_TIMES; i++)
+		json_integer_if(j, NULL, s->source[i], s->time_ns[i]);
+	json_end(j);
+	json_text(j, "reflector_stamps", label_follow_ups[s->follow_up].flag);
+	json_bool(j, "same_timebase", s->same_timebase);
+	json_bool(j, "off_scale", s->off_scale);
+	json_bool(j, "alike", s->alike);
+	json_count(j, "poll_gap_ns", s->poll_gap_ns);
+	json_count(j, "remote_poll_gap_ns", s->remote_poll_gap_ns);
+	json_end(j);
+}
+
 void json_breach(struct json *j, const char *name, const struct report *r, const struct sample *s, uint64_t number,
 		 bool over)
 {
@@ -115,6 +141,8 @@ void json_breach(struct json *j, const char *name, const struct report *r, const
 		put_blamed_stages(j, r, s);
 	else
 		put_stages(j, parts, stage_of_sample(r, s, parts));
+	if (over)
+		put_record(j, s);
 	json_end(j);
 }
 
@@ -133,19 +161,17 @@ static void put_last(struct json *j, const struct report *r, uint64_t breaches)
 
 void json_breaches(struct json *j, const struct report *r)
 {
-	static const char *const metrics[] = { [METRIC_RTT] = "rtt_ns", [METRIC_RESPONSE] = "response_ns",
-					       [METRIC_NETWORK] = "network_ns" };
 	const struct result *result = r->result;
 	const struct options *o = r->options;
 	const uint64_t breaches = counter_get(&result->account.breaches);
 
-	if (!o->threshold_ns || result->read) {
+	if (!o->threshold_ns || (result->read && !result->read->has_breaches)) {
 		json_null(j, "breaches");
 		return;
 	}
 	json_object(j, "breaches");
 	json_integer(j, "threshold_ns", o->threshold_ns);
-	json_text(j, "threshold_on", o->role == ROLE_EMIT ? metrics[o->threshold_on] : "response_ns");
+	json_text(j, "threshold_on", o->role == ROLE_EMIT ? json_metrics_of[o->threshold_on] : "response_ns");
 	json_count(j, "count", breaches);
 	if (breaches) {
 		json_breach(j, "first", r, &result->breach, 1, true);

@@ -212,6 +212,7 @@ static void put_bounds(struct json *j, const struct report *r)
 		json_integer(j, "stages_within_ns", clocks_stages_bound(r));
 	if (stage_is_split(r) && (result->remote == SOURCE_HARDWARE || result->bound_ns[BOUND_REMOTE]))
 		json_integer(j, "remote_stages_within_ns", result->bound_ns[BOUND_REMOTE]);
+	json_bool(j, "converted", result->converted);
 	json_text(j, "no_stages", *result->no_stages ? result->no_stages : NULL);
 	json_count(j, "unplaced", counter_get(&result->account.unconverted));
 	json_count(j, "disordered", counter_get(&result->account.disordered));

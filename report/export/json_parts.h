@@ -21,6 +21,8 @@ extern const char *const json_clocks_of[CLOCKS]; /* by enum clock_which */
 extern const char *const json_steerings[]; /* by enum clock_steering, from CLOCK_NOT_STEERED on */
 extern const char *const json_scales[]; /* by enum clock_scale, from CLOCK_SCALE_UTC on */
 extern const char *const json_peer_kinds[PEER_KINDS]; /* by enum clock_peer_kind */
+extern const char *const json_metrics_of[]; /* by enum metric, METRIC_RTT to METRIC_NETWORK */
+extern const char *const json_sources[SOURCES]; /* by enum source, from SOURCE_USER on */
 
 /* Name of the format, and the program that writes it. */
 void json_origin(struct json *j);

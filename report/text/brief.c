@@ -417,8 +417,7 @@ void brief_write(FILE *out, const struct report *r, bool color)
 		write_verdict(out, r, color);
 	else
 		fputs("Measurement: not known\n", out);
-	/* Saved files have the number of breaches only. */
-	if (counter_get(&r->result->account.breaches) && !r->result->read)
+	if (counter_get(&r->result->account.breaches) && (!r->result->read || r->result->read->has_breaches))
 		write_worst(out, r);
 	write_rhythm(out, r);
 	write_table(out, r);

@@ -9,6 +9,7 @@
 #include "analyse/outcome.h"
 #include "analyse/runs.h"
 #include "report/export/json_parts.h"
+#include "report/text/breach.h"
 #include "report/text/clocks.h"
 #include "report/text/machine.h"
 
@@ -86,8 +87,13 @@ static struct outcome *again(void)
 
 static void assert_same(char *from, char *now)
 {
-	if (strcmp(from, now))
-		fail_msg("\n%s\nis after reading\n%s", from, now);
+	size_t at = 0;
+
+	while (from[at] && from[at] == now[at])
+		at++;
+	if (from[at] != now[at])
+		fail_msg("after '%.*s'\n'%.200s'\nis, after reading,\n'%.200s'", at < 400 ? (int)at : 400,
+			 from + (at < 400 ? 0 : at - 400), from + at, now + at);
 	free(from);
 	free(now);
 }
@@ -123,11 +129,10 @@ static void set(counter *c, uint64_t n)
 }
 
 /* A joined run of an emitter whose counters add up. */
-static int set_up_run(void **state)
+static void set_up_joined(void)
 {
 	struct account *a = &result.account;
 
-	set_up(state);
 	options.verbose = true;
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
 	histogram_finish(&histogram);
@@ -138,6 +143,12 @@ static int set_up_run(void **state)
 	set(&a->answered, histogram.count);
 	set(&a->received, histogram.count);
 	set(&a->follow_up[FOLLOW_UP_THERE], histogram.count);
+}
+
+static int set_up_run(void **state)
+{
+	set_up(state);
+	set_up_joined();
 	return 0;
 }
 
@@ -353,6 +364,141 @@ static void wrong_clocks(void **state)
 	assert_refused("clocks", wrong, COUNT_OF(wrong));
 }
 
+/* ---- Breaches ---------------------------------------------------------------------------------------------------- */
+
+static void assert_same_breaches(void)
+{
+	struct outcome *o;
+
+	for (int i = 0; i < STAGES; i++)
+		if (result.stage[i])
+			histogram_finish(&stage[i]);
+	histogram_finish(&histogram);
+	o = again();
+	assert_true(o->read.has_breaches);
+	assert_same(json_of(json_breaches, &report), json_of(json_breaches, &o->report));
+	assert_same(text_of(breach_write, &report), text_of(breach_write, &o->report));
+	if (counter_get(&result.account.breaches))
+		assert_same(text_of(breach_write_brief, &report), text_of(breach_write_brief, &o->report));
+	outcome_close(o);
+}
+
+static void breach_of(struct sample s)
+{
+	breach_note(&result, &s);
+}
+
+static void breaches_of_an_emitter(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	watch_clocks();
+	result.converted = true;
+	assert_same_breaches();
+	breach_of(joined_sample(7, 5000, 2100, 900, 107000));
+	assert_same_breaches();
+	breach_of(joined_sample(9, 205000, 2100, 900, 7000));
+	breach_of(without_t3(joined_sample(10, 200000, 2100, 900, 7000), FOLLOW_UP_LOST));
+	s = joined_sample(11, 5000, 150000, 900, 7000);
+	s.remote_poll_gap_ns = 149000;
+	breach_of(s);
+	s = joined_sample(12, 5000, 2100, 900, 107000);
+	s.time_ns[EMIT_T4_USER] += 300000;
+	s.poll_gap_ns = UINT32_MAX;
+	s.same_timebase = false;
+	s.off_scale = s.alike = true;
+	breach_of(s);
+	s.source[EMIT_T4_USER] = SOURCE_NONE;
+	breach_of(s);
+	assert_same_breaches();
+	result.clocks.track[CLOCK_OF_SYSTEM].steps = 1; /* may be why a time could not be converted */
+	result.clocks_moved = true;
+	assert_same_breaches();
+	options.threshold_on = METRIC_NETWORK;
+	options.threshold_ns = 4000;
+	set(&result.account.breaches, 0);
+	breach_of(joined_sample(9, 205000, 2100, 900, 7000));
+	breach_of(joined_sample(8, 206000, 2100, 900, 107000));
+	assert_same_breaches();
+	for (uint32_t i = 0; i < BREACHES_KEPT + 3; i++)
+		breach_of(joined_sample(20 + i, 105000 + i, 2100, 900, 7000));
+	assert_same_breaches();
+}
+
+/* With the receive times of both kernels. */
+static void breaches_with_kernel_times(void **state)
+{
+	struct sample s;
+
+	options.stages.detail = STAGES_KERNEL;
+	tear_down(state);
+	set_up(state);
+	options.stages.detail = STAGES_KERNEL;
+	set_up_joined();
+	s = joined_sample(9, 5000, 152100, 900, 7000);
+	received_by_kernels(&s, 1400, 151000);
+	breach_of(s);
+	assert_same_breaches();
+}
+
+static void breaches_of_a_reflector(void **state)
+{
+	tear_down(state);
+	set_up(state);
+	options.threshold_ns = 100000;
+	usual_run(ROLE_REFLECT, SOURCE_HARDWARE, 12000, 2000, 7000, 3000);
+	options.sw_timestamps = true;
+	result.has_stages = true;
+	set(&result.account.recorded, histogram.count);
+	set(&result.account.sent, histogram.count);
+	set(&result.account.answered, histogram.count);
+	set(&result.account.received, histogram.count);
+	stages_of_role(ROLE_REFLECT, true, result.stages);
+	breach_of(sample_of(3, 2000, 150000, 3000));
+	breach_of(sample_of(4, 2000000, 1000, 3000));
+	assert_same_breaches();
+}
+
+/* A file of an older version has their number only. */
+static void breaches_without_records(void **state)
+{
+	static const char from[] = "\"record\"";
+	struct outcome *o;
+	char *json;
+
+	(void)state;
+	breach_of(joined_sample(7, 5000, 2100, 900, 107000));
+	json = json_of(write_run, &report);
+	for (char *at = json; (at = strstr(at, from)); at++)
+		at[1] = 'R';
+	assert_int_equal(read_again(&o, json), 0);
+	assert_false(o->read.has_breaches);
+	assert_int_equal(counter_get(&o->result.account.breaches), 1);
+	outcome_close(o);
+	free(json);
+}
+
+static void wrong_breaches(void **state)
+{
+	static const char *const wrong[][2] = {
+		{ "\"breaches\":{\"threshold_ns\":100000", "\"breaches\":{\"threshold_ns\":0" },
+		{ "\"threshold_on\":\"rtt_ns\"", "\"threshold_on\":\"x\"" }, { "\"count\":2", "\"count\":3" },
+		{ "\"seq\":7", "\"seq\":4294967296" }, { "\"latency_ns\":115000", "\"latency_ns\":null" },
+		{ "\"sources\":[\"user\"", "\"sources\":[\"sundial\"" },
+		{ "\"times_ns\":[1773883524780127138", "\"times_ns\":[9223372036854775807" },
+		{ "\"times_ns\":[1773883524780127138", "\"times_ns\":[null" },
+		{ "\"reflector_stamps\":\"-\"", "\"reflector_stamps\":\"?\"" },
+		{ "\"remote_poll_gap_ns\":0", "\"remote_poll_gap_ns\":4294967296" },
+		{ "\"last\":[{", "\"last\":[{},{" }, { "\"worst\":{", "\"worst\":null,\"w\":{" },
+	};
+
+	(void)state;
+	breach_of(joined_sample(7, 5000, 2100, 900, 107000));
+	breach_of(joined_sample(7, 5000, 2100, 900, 107000));
+	assert_refused("breaches", wrong, COUNT_OF(wrong));
+}
+
 #define TEST_RUN(test) cmocka_unit_test_setup_teardown(test, set_up_run, tear_down)
 
 int main(void)
@@ -364,6 +510,11 @@ int main(void)
 		TEST_RUN(clock_of_the_reflector),
 		TEST_RUN(bounds_of_the_stages),
 		TEST_RUN(wrong_clocks),
+		TEST_RUN(breaches_of_an_emitter),
+		TEST_RUN(breaches_with_kernel_times),
+		TEST_RUN(breaches_of_a_reflector),
+		TEST_RUN(breaches_without_records),
+		TEST_RUN(wrong_breaches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
