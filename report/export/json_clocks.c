@@ -10,7 +10,8 @@
 #include "result/result.h"
 
 const char *const json_clocks_of[CLOCKS] = { [CLOCK_OF_NIC] = "nic_clock", [CLOCK_OF_SYSTEM] = "system_clock" };
-const char *const json_steerings[] = { [CLOCK_STEERING_UNKNOWN] = NULL, [CLOCK_NOT_STEERED] = "no", [CLOCK_STEERED] = "yes" };
+const char *const json_steerings[] = { [CLOCK_STEERING_UNKNOWN] = NULL, [CLOCK_NOT_STEERED] = "no",
+				       [CLOCK_STEERED] = "yes" };
 const char *const json_scales[] = { [CLOCK_SCALE_UNKNOWN] = NULL, [CLOCK_SCALE_UTC] = "UTC", [CLOCK_SCALE_TAI] = "TAI",
 				    [CLOCK_SCALE_OTHER] = "other" };
 const char *const json_peer_kinds[PEER_KINDS] = { [PEER_JUMPED] = "jumped", [PEER_STOOD] = "stood still",

@@ -44,12 +44,19 @@ nothing_there() {
 	[ -z "$(ls -A "$logs")" ] || complain "there is: $(ls -A "$logs")"
 }
 
+# again_agrees NAME: --report has read the file, and writes the same members about one host and its packets.
+again_agrees() {
+	"$rant" --report "$logs/$1.json" -v --json "$logs/again.json" >"$logs/again.txt" 2>&1 || complain "--report fails: $(<"$logs/again.txt")"
+	json_has again "all(JSON[name] == json.load(open('$logs/$1.json'))[name] for name in ('clocks', 'breaches', 'activity', 'accounts', 'statistics'))"
+	rm -f "$logs"/again.*
+}
+
 json_tests() {
 	local R="-H --json $logs/r.json" M="-H --json $logs/e.json"
 
 	pair 'json: both ends with kernel stamps, stages and breaches agree with the report' '0 0' \
 		"$K -s -t 0.001 -C $R --jsonl $logs/r.jsonl" "$K -s -t 0.001 -C --count 300 $M --jsonl $logs/e.jsonl" '@json_agrees e' \
-		'@json_agrees r' '@breaches_agree e' '@breaches_agree r' '@commit_agrees e' \
+		'@json_agrees r' '@breaches_agree e' '@breaches_agree r' '@commit_agrees e' '@again_agrees e' '@again_agrees r' \
 		"@json_has e JSON['run']['role'] == 'emit' and JSON['run']['end'] == 'count' and JSON['exit_status'] == 0" \
 		"@json_has e JSON['breaches']['count'] == 300 and JSON['breaches']['first']['stamps']['t4_kernel_ns'] > 10**18" \
 		"@json_has e {'rtt_ns', 'response_ns', 'network_ns', 'app_to_kernel_ns', 'forward_ns'} <= set(JSON['statistics'])" \
