@@ -154,7 +154,7 @@ static void set_loss(struct compare *c)
 
 static void set_rows(struct compare *c)
 {
-	static const uint8_t compared[] = { LABEL_P50, LABEL_P90, LABEL_P99, LABEL_P99_9, LABEL_P99_99 };
+	static const uint8_t compared[] = { PERCENTILE_50, PERCENTILE_90, PERCENTILE_99, PERCENTILE_99_9, PERCENTILE_99_99 };
 	char name[16];
 
 	for (size_t i = 0; i < sizeof(compared); i++) {

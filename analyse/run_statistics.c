@@ -388,9 +388,9 @@ static int read_confidence(struct outcome *o, const struct tree *root, const str
 		return 0;
 	if (!tree_integer(tree_member(t, "blocks"), &blocks) || blocks < CONFIDENCE_BLOCKS_LEAST || blocks > UINT16_MAX ||
 	    !tree_integer(tree_member(t, "block_s"), &block_s) || block_s < 1 || block_s > UINT32_MAX ||
-	    tree_length(effective) != CONFIDENCE_PERCENTILES)
+	    tree_length(effective) != PERCENTILES)
 		return run_refuse(file->path, "confidence", "has values that are not valid");
-	for (unsigned i = 0; i < CONFIDENCE_PERCENTILES; i++)
+	for (unsigned i = 0; i < PERCENTILES; i++)
 		if (!tree_integer(tree_item(effective, i), &c.effective[i]) || c.effective[i] < 0 || c.effective[i] > INT64_C(1) << 52)
 			return run_refuse(file->path, "confidence.effective_samples", "has values that are not valid");
 	c.blocks = (unsigned)blocks;

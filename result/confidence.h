@@ -4,15 +4,15 @@
 #define RESULT_CONFIDENCE_H
 
 #include "rant.h"
+#include "result/percentiles.h"
 
-#define CONFIDENCE_PERCENTILES 8 /* those of label_percentiles[], in its order */
 #define CONFIDENCE_BLOCKS_LEAST 30
 
 struct confidence {
 	unsigned blocks; /* below CONFIDENCE_BLOCKS_LEAST: nothing is known by blocks */
 	unsigned block_s; /* seconds in each */
 	/* Number of independent samples that would know the share at or below each percentile as well. */
-	int64_t effective[CONFIDENCE_PERCENTILES];
+	int64_t effective[PERCENTILES]; /* by enum percentile_index */
 	double width; /* of the percentile of --until-known, see confidence_width(); below 0: not known */
 };
 

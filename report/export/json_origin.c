@@ -48,7 +48,7 @@ static void put_confidence(struct json *j, const struct confidence *c)
 	json_count(j, "blocks", c->blocks);
 	json_count(j, "block_s", c->block_s);
 	json_array(j, "effective_samples");
-	for (int i = 0; i < CONFIDENCE_PERCENTILES; i++)
+	for (int i = 0; i < PERCENTILES; i++)
 		json_integer(j, NULL, c->effective[i]);
 	json_end(j);
 	json_end(j);

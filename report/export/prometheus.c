@@ -193,7 +193,7 @@ static void put_verdict(struct text *t, const struct verdict *v, bool over)
 /* Percentiles are known at the end only. A label of the name `quantile` is reserved for summaries. */
 static void put_percentiles(struct text *t, const struct histogram *h)
 {
-	static const uint8_t shown[] = { LABEL_P50, LABEL_P99, LABEL_P99_9 };
+	static const uint8_t shown[] = { PERCENTILE_50, PERCENTILE_99, PERCENTILE_99_9 };
 
 	put_head(t, "rant_last_run_latency_seconds", "gauge",
 		 "Percentiles of the latency of the last run; percent 100 is the maximum.");

@@ -21,8 +21,8 @@ struct second_counts {
 static const struct second_percentile {
 	const char *name; /* of the JSON member */
 	uint8_t percentile; /* index label_percentiles[] */
-} second_percentiles[SECOND_PERCENTILES] = { { "p50_ns", LABEL_P50 }, { "p99_ns", LABEL_P99 },
-					     { "p99_9_ns", LABEL_P99_9 } };
+} second_percentiles[SECOND_PERCENTILES] = { { "p50_ns", PERCENTILE_50 }, { "p99_ns", PERCENTILE_99 },
+					     { "p99_9_ns", PERCENTILE_99_9 } };
 
 enum { SECOND_P50, SECOND_P99 }; /* in second_percentiles[] */
 

@@ -210,7 +210,7 @@ static void write_rhythm(FILE *out, const struct report *r)
 #define COLUMN_WIDTH 13 /* 100 s in microseconds, a bound and a mark fit */
 #define NAME_WIDTH 21 /* the names of the kernel's transmit times have one more */
 
-static const uint8_t table_columns[] = { LABEL_P50, LABEL_P99, LABEL_P99_9 };
+static const uint8_t table_columns[] = { PERCENTILE_50, PERCENTILE_99, PERCENTILE_99_9 };
 
 #define COLUMNS (sizeof(table_columns) / sizeof(table_columns[0]))
 

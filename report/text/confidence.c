@@ -9,8 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-_Static_assert(CONFIDENCE_PERCENTILES == LABEL_PERCENTILES, "a number for each percentile");
-
 #define TAIL 0.025
 #define CONFIDENCE_NORMAL 1.959964 /* 97.5 % quantile of the normal distribution */
 #define LARGE_DEVIATION 1000 /* above it the normal distribution replaces the binomial */
@@ -282,7 +280,7 @@ void confidence_find(struct confidence *to, const struct confidence_blocks *b, c
 		return;
 	to->blocks = b->blocks;
 	to->block_s = b->seconds_each;
-	for (int i = 0; i < LABEL_PERCENTILES; i++) {
+	for (int i = 0; i < PERCENTILES; i++) {
 		const struct label_percentile *p = &label_percentiles[i];
 		const int64_t value_ns = histogram_percentile(h, p->numerator, p->denominator).value_ns;
 
@@ -351,7 +349,7 @@ void confidence_write(FILE *out, const struct report *r)
 		fprintf(out, "by %u blocks of %u s:\n", c->blocks, c->block_s);
 	else
 		fprintf(out, "if samples are independent of each other:\n");
-	for (unsigned i = 0; i < LABEL_PERCENTILES; i++) {
+	for (unsigned i = 0; i < PERCENTILES; i++) {
 		const struct label_percentile *p = &label_percentiles[i];
 
 		if (label_is_few(h->count, p->numerator, p->denominator))

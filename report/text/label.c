@@ -52,15 +52,15 @@ const struct label_follow_up label_follow_ups[FOLLOW_UPS] = {
 				"stepped_there" },
 };
 
-const struct label_percentile label_percentiles[LABEL_PERCENTILES] = {
-	[LABEL_P50] = { "50", 50, 100, false },
-	[LABEL_P90] = { "90", 90, 100, false },
-	[LABEL_P95] = { "95", 95, 100, false },
-	[LABEL_P99] = { "99", 99, 100, false },
-	[LABEL_P99_9] = { "99.9", 999, 1000, false },
-	[LABEL_P99_99] = { "99.99", 9999, 10000, false },
-	[LABEL_P99_999] = { "99.999", 99999, 100000, true },
-	[LABEL_P99_9999] = { "99.9999", 999999, 1000000, true },
+const struct label_percentile label_percentiles[PERCENTILES] = {
+	[PERCENTILE_50] = { "50", 50, 100, false },
+	[PERCENTILE_90] = { "90", 90, 100, false },
+	[PERCENTILE_95] = { "95", 95, 100, false },
+	[PERCENTILE_99] = { "99", 99, 100, false },
+	[PERCENTILE_99_9] = { "99.9", 999, 1000, false },
+	[PERCENTILE_99_99] = { "99.99", 9999, 10000, false },
+	[PERCENTILE_99_999] = { "99.999", 99999, 100000, true },
+	[PERCENTILE_99_9999] = { "99.9999", 999999, 1000000, true },
 };
 
 const struct label_discard label_discards[LABEL_DISCARDS] = {

@@ -5,6 +5,7 @@
 
 #include "options.h"
 #include "rant.h"
+#include "result/percentiles.h"
 
 struct clock_rate;
 struct result;
@@ -56,10 +57,7 @@ struct label_percentile {
 	bool rare; /* printed only if at least ten samples are above it */
 };
 
-enum { LABEL_P50, LABEL_P90, LABEL_P95, LABEL_P99, LABEL_P99_9, LABEL_P99_99, LABEL_P99_999, LABEL_P99_9999,
-       LABEL_PERCENTILES };
-
-extern const struct label_percentile label_percentiles[LABEL_PERCENTILES];
+extern const struct label_percentile label_percentiles[PERCENTILES];
 extern const struct label_discard label_discards[LABEL_DISCARDS];
 extern const struct label_role label_roles[]; /* by enum role */
 extern const struct label_time label_kernel[][2]; /* KERNEL_RECEIVE, KERNEL_QUEUE, KERNEL_DRIVER; by enum role */

@@ -43,7 +43,7 @@ static void write_few(FILE *out, const struct histogram *h)
 {
 	const char *before = "    fewer than ten samples are above: ";
 
-	for (size_t i = 0; i < LABEL_PERCENTILES && is_fit(h, i); i++) {
+	for (size_t i = 0; i < PERCENTILES && is_fit(h, i); i++) {
 		if (!label_is_few(h->count, label_percentiles[i].numerator, label_percentiles[i].denominator))
 			continue;
 		fprintf(out, "%s%sth", before, label_percentiles[i].percent);
@@ -57,7 +57,7 @@ bool statistics_percentile(const struct histogram *h, unsigned index, struct sta
 {
 	const struct label_percentile *row = &label_percentiles[index];
 
-	if (index >= LABEL_PERCENTILES || !is_fit(h, index))
+	if (index >= PERCENTILES || !is_fit(h, index))
 		return false;
 
 	const struct percentile v = histogram_percentile(h, row->numerator, row->denominator);
@@ -74,12 +74,12 @@ bool statistics_percentile(const struct histogram *h, unsigned index, struct sta
 static void write_percentiles(FILE *out, const struct histogram *h)
 {
 	fprintf(out, "  Percentiles (us):\n");
-	for (size_t i = 0; i < LABEL_PERCENTILES && is_fit(h, i); i++) {
+	for (size_t i = 0; i < PERCENTILES && is_fit(h, i); i++) {
 		const struct label_percentile *row = &label_percentiles[i];
 		struct percentile p = histogram_percentile(h, row->numerator, row->denominator);
 
 		fprintf(out, "    %sth%*s:  %.3f%s\n", row->percent, (int)(6 - strlen(row->percent)), "",
-			label_us(p.value_ns), i == LABEL_P50 ? " (Median)" : "");
+			label_us(p.value_ns), i == PERCENTILE_50 ? " (Median)" : "");
 	}
 }
 
@@ -121,7 +121,7 @@ static void write_stage_histogram(FILE *out, const struct report *r, const char 
 		label_us(h->min_ns), h->min_seq, label_us(h->max_ns), h->max_seq);
 	fprintf(out, "  average %.3f, standard deviation %.3f\n", histogram_mean_ns(h) / NS_PER_US,
 		histogram_deviation_ns(h) / NS_PER_US);
-	for (size_t i = 0; i < LABEL_PERCENTILES && is_fit(h, i); i++) {
+	for (size_t i = 0; i < PERCENTILES && is_fit(h, i); i++) {
 		struct percentile v = histogram_percentile(h, label_percentiles[i].numerator,
 							   label_percentiles[i].denominator);
 
@@ -145,7 +145,7 @@ void statistics_write_histograms(FILE *out, const struct report *r, int columns)
 
 /* The columns of the table of stages, after the name. */
 enum cell { CELL_FORMULA, CELL_SAMPLES, CELL_NEGATIVE, CELL_PERCENTILE,
-	    CELL_MAXIMUM = CELL_PERCENTILE + LABEL_PERCENTILES, CELL_AVERAGE,
+	    CELL_MAXIMUM = CELL_PERCENTILE + PERCENTILES, CELL_AVERAGE,
 	    CELLS };
 
 static const struct {
@@ -161,10 +161,10 @@ static const struct {
 };
 
 /* Columns by importance: a narrow terminal gets the first columns, a file gets all. */
-#define P(name) CELL_PERCENTILE + LABEL_##name
-static const uint8_t cell_ranks[] = { CELL_SAMPLES, CELL_MAXIMUM, P(P50), P(P99), P(P99_9), CELL_NEGATIVE, P(P99_99),
-				      P(P99_999),
-					   P(P99_9999), P(P90), CELL_AVERAGE, CELL_FORMULA, P(P95) };
+#define P(name) CELL_PERCENTILE + PERCENTILE_##name
+static const uint8_t cell_ranks[] = { CELL_SAMPLES, CELL_MAXIMUM, P(50), P(99), P(99_9), CELL_NEGATIVE, P(99_99),
+				      P(99_999),
+					   P(99_9999), P(90), CELL_AVERAGE, CELL_FORMULA, P(95) };
 #undef P
 
 /* NULL: the column has no percentile. */

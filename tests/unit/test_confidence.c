@@ -97,7 +97,7 @@ static bool contains(const struct confidence_interval *i, unsigned *open, double
 static void count_contained(const struct pattern *s, bool by_blocks, unsigned contained[2])
 {
 	static const double quantile[2] = { 0, 2.3263479 };
-	static const unsigned index[2] = { LABEL_P50, LABEL_P99 };
+	static const unsigned index[2] = { PERCENTILE_50, PERCENTILE_99 };
 	static struct confidence_blocks p;
 	unsigned open[2] = { 0 };
 
@@ -200,10 +200,10 @@ static void few_samples(void **state)
 	for (int i = 0; i < 40; i++)
 		histogram_add(&h, 1000 + i, 0);
 	histogram_finish(&h);
-	found = confidence_interval(&h, NULL, LABEL_P50);
+	found = confidence_interval(&h, NULL, PERCENTILE_50);
 	assert_int_equal(found.low_ns, 1013); /* 14th and 27th of 40: the table of the sign test */
 	assert_int_equal(found.high_ns, 1026);
-	found = confidence_interval(&h, NULL, LABEL_P99);
+	found = confidence_interval(&h, NULL, PERCENTILE_99);
 	assert_int_equal(found.high_ns, -1);
 	assert_true(found.low_ns > 1000 && found.low_ns < 1039);
 }
