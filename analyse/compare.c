@@ -154,7 +154,8 @@ static void set_loss(struct compare *c)
 
 static void set_rows(struct compare *c)
 {
-	static const uint8_t compared[] = { PERCENTILE_50, PERCENTILE_90, PERCENTILE_99, PERCENTILE_99_9, PERCENTILE_99_99 };
+	static const uint8_t compared[] = { PERCENTILE_50, PERCENTILE_90, PERCENTILE_99, PERCENTILE_99_9,
+					    PERCENTILE_99_99 };
 	char name[16];
 
 	for (size_t i = 0; i < sizeof(compared); i++) {

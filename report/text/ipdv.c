@@ -98,7 +98,8 @@ static bool write_ipdv(struct table *t, const char *name, const struct ipdv_metr
 }
 
 /* The rows of delays; rows without a sample are omitted. */
-enum delay_index { DELAY_RTT, DELAY_SEND, DELAY_RECEIVE, DELAY_RESPONSE, DELAY_NETWORK, DELAY_TIMER, DELAY_CALL, DELAYS };
+enum delay_index { DELAY_RTT, DELAY_SEND, DELAY_RECEIVE, DELAY_RESPONSE, DELAY_NETWORK, DELAY_TIMER, DELAY_CALL,
+		   DELAYS };
 
 struct delay_row {
 	const char *name;
