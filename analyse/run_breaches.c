@@ -18,8 +18,7 @@ static bool take_time(struct sample *s, int i, const struct tree *source, const 
 	while (k < SOURCES && strcmp(text, json_sources[k]))
 		k++;
 	s->source[i] = (uint8_t)k;
-	return k < SOURCES && tree_integer(ns, &s->time_ns[i]) && s->time_ns[i] > -(INT64_MAX / 4) &&
-	       s->time_ns[i] < INT64_MAX / 4;
+	return k < SOURCES && run_take_time(&s->time_ns[i], ns);
 }
 
 static bool take_follow_up(struct sample *s, const struct tree *t)
@@ -60,7 +59,7 @@ static bool take_sample(struct sample *s, const struct tree *t)
 			      .off_scale = take_flag(tree_member(record, "off_scale")),
 			      .alike = take_flag(tree_member(record, "alike")) };
 	if (!run_take_number(&seq, tree_member(t, "seq")) || seq > UINT32_MAX ||
-	    !tree_integer(tree_member(t, "latency_ns"), &s->latency_ns))
+	    !run_take_time(&s->latency_ns, tree_member(t, "latency_ns")))
 		return false;
 	s->seq = (uint32_t)seq;
 	for (int i = 0; i < ALL_TIMES; i++)

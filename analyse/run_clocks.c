@@ -32,7 +32,7 @@ static bool take_rate(struct clock_rate *rate, const struct tree *t)
 
 static bool take_size(int64_t *size_ns, int64_t *bound_ns, const struct tree *size, const struct tree *bound)
 {
-	return tree_integer(size, size_ns) && tree_integer(bound, bound_ns) && *bound_ns >= 0;
+	return run_take_time(size_ns, size) && run_take_time(bound_ns, bound) && *bound_ns >= 0;
 }
 
 /* 0 if the relation is missing, 1 if it is there, or -EINVAL. */
@@ -47,12 +47,13 @@ static int take_relation(struct clock_relation *to, const struct tree *t)
 /* Times after the start of the run. */
 static bool take_between(int64_t mono_ns[2], const struct tree *t, int64_t began_ns)
 {
-	int64_t ns[2];
+	for (int i = 0; i < 2; i++) {
+		int64_t ns;
 
-	for (int i = 0; i < 2; i++)
-		if (!tree_integer(tree_item(t, (size_t)i), &ns[i]) ||
-		    __builtin_add_overflow(ns[i], began_ns, &mono_ns[i]))
+		if (!run_take_time(&ns, tree_item(t, (size_t)i)))
 			return false;
+		mono_ns[i] = began_ns + ns;
+	}
 	return true;
 }
 
@@ -76,8 +77,8 @@ static bool take_fault(struct result_clock_fault *to, const struct tree *t, int6
 
 	to->stands = kind && !strcmp(kind, "stood still");
 	to->over = most;
-	return kind && tree_integer(tree_member(t, "least_ns"), &to->lasted_ns[0]) && to->lasted_ns[0] >= 0 &&
-	       (!most || tree_integer(most, &to->lasted_ns[1])) && take_rate(&to->rate, t) &&
+	return kind && run_take_time(&to->lasted_ns[0], tree_member(t, "least_ns")) && to->lasted_ns[0] >= 0 &&
+	       (!most || run_take_time(&to->lasted_ns[1], most)) && take_rate(&to->rate, t) &&
 	       take_between(to->began_ns, tree_member(t, "began_after_start_ns"), began_ns);
 }
 
@@ -152,7 +153,7 @@ static bool take_event(struct result_peer_event *e, const struct tree *t, int64_
 	}
 	return run_take_number(&e->conflicts, tree_member(t, "conflicts")) &&
 	       (!size || take_size(&e->size_ns, &e->bound_ns, size, tree_member(t, "bound_ns"))) &&
-	       (!stood || tree_integer(stood, &e->stood_ns)) && (!rate || tree_number(rate, &e->ppb)) &&
+	       (!stood || run_take_time(&e->stood_ns, stood)) && (!rate || tree_number(rate, &e->ppb)) &&
 	       take_between(e->mono_ns, tree_member(t, "after_start_ns"), began_ns);
 }
 
@@ -191,7 +192,7 @@ static bool take_bounds(struct result *r, const struct tree *t)
 
 	if (!tree_is_bool(tree_member(t, "converted"), &r->converted)) /* not in files of older versions */
 		r->converted = stages;
-	if (remote && !tree_integer(remote, &r->bound_ns[BOUND_REMOTE]))
+	if (remote && !run_take_time(&r->bound_ns[BOUND_REMOTE], remote))
 		return false;
 	if (!run_take_number(&unconverted, tree_member(t, "unplaced")) ||
 	    !run_take_number(&disordered, tree_member(t, "disordered")))

@@ -21,6 +21,9 @@ bool run_count(const struct tree *t, int64_t *count);
 /* The same without a limit, for a value that is not added up. */
 bool run_take_number(uint64_t *to, const struct tree *t);
 
+/* Reads a time whose differences do not overflow. False: missing, or something else. */
+bool run_take_time(int64_t *ns, const struct tree *t);
+
 /* Copies a text without control characters, and truncates it; empty if it is missing. */
 void run_take_text(char *to, size_t bytes, const struct tree *t);
 

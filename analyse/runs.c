@@ -35,6 +35,11 @@ bool run_take_number(uint64_t *to, const struct tree *t)
 	return true;
 }
 
+bool run_take_time(int64_t *ns, const struct tree *t)
+{
+	return tree_integer(t, ns) && *ns > -(INT64_MAX / 4) && *ns < INT64_MAX / 4;
+}
+
 void run_take_text(char *to, size_t bytes, const struct tree *t)
 {
 	const char *text = tree_text(t);

@@ -344,7 +344,7 @@ static void wrong_clocks(void **state)
 	static const char *const wrong[][2] = {
 		{ "\"rate_bound_ppb\":12", "\"rate_bound_ppb\":null" },
 		{ "\"rate_bound_ppb\":12", "\"rate_bound_ppb\":-1" },
-		{ "\"offset_ns\":3", "\"offset_ns\":\"3\"" }, { "\"readings\":1234", "\"readings\":-1" },
+		{ "\"size_ns\":0", "\"size_ns\":-9223372036854775808" }, { "\"offset_ns\":3", "\"offset_ns\":\"3\"" }, { "\"readings\":1234", "\"readings\":-1" },
 		{ "\"after_start_ns\":[-5,-4]", "\"after_start_ns\":[-5]" },
 		{ "\"after_seq\":[7,8]", "\"after_seq\":[7,4294967296]" },
 		{ "\"events_left_out\":0", "\"events_left_out\":1" },
@@ -484,7 +484,8 @@ static void wrong_breaches(void **state)
 	static const char *const wrong[][2] = {
 		{ "\"breaches\":{\"threshold_ns\":100000", "\"breaches\":{\"threshold_ns\":0" },
 		{ "\"threshold_on\":\"rtt_ns\"", "\"threshold_on\":\"x\"" }, { "\"count\":2", "\"count\":3" },
-		{ "\"seq\":7", "\"seq\":4294967296" }, { "\"latency_ns\":115000", "\"latency_ns\":null" },
+		{ "\"seq\":7", "\"seq\":4294967296" },
+		{ "\"latency_ns\":115000", "\"latency_ns\":-9223372036854775808" }, { "\"latency_ns\":115000", "\"latency_ns\":null" },
 		{ "\"sources\":[\"user\"", "\"sources\":[\"sundial\"" },
 		{ "\"times_ns\":[1773883524780127138", "\"times_ns\":[9223372036854775807" },
 		{ "\"times_ns\":[1773883524780127138", "\"times_ns\":[null" },
