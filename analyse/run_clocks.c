@@ -98,6 +98,18 @@ static bool take_faults(struct result_clocks *c, const struct tree *t, int64_t b
 	return true;
 }
 
+static bool take_limit(struct result_clocks *c, const struct tree *t)
+{
+	uint64_t limit_per_s;
+
+	tree_is_bool(tree_member(t, "shared"), &c->shared);
+	run_take_text(c->not_shared, sizeof(c->not_shared), tree_member(t, "not_shared"));
+	if (!run_take_number(&limit_per_s, tree_member(t, "per_second")) || limit_per_s > UINT32_MAX)
+		return false;
+	c->limit_per_s = (uint32_t)limit_per_s;
+	return run_take_number(&c->waited, tree_member(t, "left_out"));
+}
+
 static bool take_nic_clock(struct result_clocks *c, const struct tree *t, int64_t began_ns)
 {
 	const struct tree *why = tree_member(t, "not_comparable");
@@ -115,6 +127,8 @@ static bool take_nic_clock(struct result_clocks *c, const struct tree *t, int64_
 	c->has_relation = relation > 0;
 	return relation >= 0 && run_take_number(&c->readings, tree_member(t, "readings")) &&
 	       run_take_number(&c->failures, tree_member(t, "failed_readings")) &&
+	       run_take_number(&c->refused, tree_member(t, "refused_readings")) &&
+	       take_limit(c, tree_member(t, "read_limit")) &&
 	       take_track(&c->track[CLOCK_OF_NIC], t) && take_faults(c, t, began_ns);
 }
 

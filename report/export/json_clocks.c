@@ -91,6 +91,7 @@ static void put_limit(struct json *j, const struct result_clocks *c)
 	json_object(j, "read_limit");
 	json_count(j, "per_second", c->limit_per_s);
 	json_bool(j, "shared", c->shared);
+	json_text(j, "not_shared", *c->not_shared ? c->not_shared : NULL);
 	json_count(j, "left_out", c->waited);
 	json_end(j);
 }
@@ -114,9 +115,9 @@ static void put_nic_clock(struct json *j, const struct report *r)
 		json_null(j, "minus_realtime");
 	json_count(j, "readings", c->readings);
 	json_count(j, "failed_readings", c->failures);
+	json_text(j, "failure", c->failures ? c->failure : NULL);
 	json_count(j, "refused_readings", c->refused);
 	put_limit(j, c);
-	json_text(j, "failure", c->failures ? c->failure : NULL);
 	put_track(j, &c->track[CLOCK_OF_NIC]);
 	json_count(j, "standstills", c->track[CLOCK_OF_NIC].standstills);
 	json_count(j, "wrong_rates", c->track[CLOCK_OF_NIC].wrong_rates);

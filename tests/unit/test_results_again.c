@@ -259,6 +259,10 @@ static void clocks_of_this_host(void **state)
 	c->minus_realtime = (struct clock_relation){ 0, 37 * NS_PER_S + 5, 60 };
 	c->failures = 3;
 	strcpy(c->failure, "Connection timed out");
+	c->refused = 5;
+	c->limit_per_s = 125;
+	c->waited = 6;
+	strcpy(c->not_shared, "Read-only file system");
 	nic->steering = CLOCK_STEERED;
 	nic->frequency_changes = 17;
 	nic->steps = 2;
