@@ -157,19 +157,21 @@ static int read_file(int fd, char *text, size_t bytes)
 int prometheus_earlier_read(struct prometheus_earlier *e, const char *path, const char *labels, const char *histogram,
 			    unsigned *line)
 {
-	static char text[FILE_BYTES];
 	struct reading r = { .e = e, .labels = labels, .histogram = histogram };
 	const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	char *text; /* not static: a run locks all memory of the program */
 	int error;
 
 	*e = (struct prometheus_earlier){ 0 };
 	*line = 0;
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -errno;
-	error = read_file(fd, text, sizeof(text));
+	text = malloc(FILE_BYTES);
+	error = text ? read_file(fd, text, FILE_BYTES) : -ENOMEM;
 	close(fd);
 	if (!error)
 		error = read_text(&r, text, line);
+	free(text);
 	if (error)
 		*e = (struct prometheus_earlier){ 0 };
 	return error;
