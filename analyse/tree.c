@@ -157,6 +157,11 @@ char *tree_copy_text(const struct tree *t)
 	return tree_text(t) ? strdup(tree_text(t)) : NULL;
 }
 
+char *tree_json(const struct tree *t)
+{
+	return t ? json_dumps(value_of(t), JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15)) : NULL;
+}
+
 #else
 
 const char *tree_library(void)
@@ -238,6 +243,12 @@ const char *tree_text(const struct tree *t)
 }
 
 char *tree_copy_text(const struct tree *t)
+{
+	(void)t;
+	return NULL;
+}
+
+char *tree_json(const struct tree *t)
 {
 	(void)t;
 	return NULL;

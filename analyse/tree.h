@@ -55,4 +55,7 @@ const char *tree_text(const struct tree *t);
 /* A copy of the text, which the caller frees; NULL also without memory. */
 char *tree_copy_text(const struct tree *t);
 
+/* The value as JSON in one line, which the caller frees; NULL also without memory. Numbers keep 15 digits. */
+char *tree_json(const struct tree *t);
+
 #endif

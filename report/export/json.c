@@ -206,6 +206,11 @@ static void put_value(struct json *j, const char *name, const char *text)
 	end_value(j);
 }
 
+void json_raw(struct json *j, const char *name, const char *value)
+{
+	put_value(j, name, value);
+}
+
 void json_null(struct json *j, const char *name)
 {
 	put_value(j, name, "null");

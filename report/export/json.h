@@ -54,6 +54,9 @@ void json_small(struct json *j, const char *name, double value); /* three digits
 /* UTF-8, escaped by RFC 8259 section 7; each octet that is not UTF-8 becomes U+FFFD. */
 void json_text(struct json *j, const char *name, const char *text);
 
+/* A value that is JSON already. */
+void json_raw(struct json *j, const char *name, const char *value);
+
 /* A label of the report as a name: "App-to-NIC" and "_ns" is app_to_nic_ns. Returns to; truncated
  * to the size of the buffer. */
 const char *json_name(char *to, size_t bytes, const char *label, const char *unit);
