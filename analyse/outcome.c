@@ -90,6 +90,8 @@ void outcome_close(struct outcome *o)
 	}
 	for (unsigned i = 0; i < o->read.settings; i++)
 		free(o->read.setting[i].text);
+	for (int i = 0; i < READ_MEMBERS; i++)
+		free(o->read.member[i].json);
 	fclose(o->notes);
 	free(o->note);
 	free(o->read.reason);
@@ -251,6 +253,8 @@ void outcome_write(FILE *out, const struct outcome *o, int columns)
 		statistics_write_histograms(out, r, columns);
 	report_write_rhythm(out, r);
 	statistics_write_stages(out, r, columns);
+	if (o->read.files == 1 && o->read.settings)
+		statistics_write_schedule(out, r, columns);
 	if (options_echoes(r->options))
 		echo_write(out, r);
 	if (!o->read.settings)
@@ -264,6 +268,8 @@ void outcome_write(FILE *out, const struct outcome *o, int columns)
 		fputs("\nNot in a log: packets sent and lost, samples left out, clocks, and the verdict\n", out);
 	if (clocks_are_shown(r))
 		clocks_write(out, r);
+	if (*o->result.affinity.text)
+		fprintf(out, "\nMeasuring thread: %s\n", o->result.affinity.text);
 	if (o->result.activity.until_breach.known || (o->result.activity.is_read && r->options->verbose))
 		machine_write_activity(out, r);
 }

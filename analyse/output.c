@@ -82,8 +82,11 @@ static void write_object(struct json *j, const struct outcome *o)
 	if (o->has_seconds)
 		json_end(j);
 	json_whole(j, &o->report, 0);
-	json_array(j, "findings");
-	json_end(j);
+	if (!json_read_member(j, &o->report, "findings")) {
+		json_array(j, "findings");
+		json_end(j);
+	}
+	json_read_member(j, &o->report, "findings_left_out");
 	json_read_from(j, &o->read);
 	json_end(j);
 }

@@ -246,6 +246,7 @@ static int take_options(struct outcome *o, const struct tree *root, const char *
 	const char *role = tree_text(tree_at(root, "run.role")), *latency = tree_text(tree_at(root, "run.latency"));
 	const char *transport = tree_text(tree_at(root, OPTION "transport"));
 	const char *details = tree_text(tree_at(root, OPTION "stages"));
+	const char *pacing = tree_text(tree_at(root, OPTION "pacing"));
 	struct options *to = &o->options;
 	char wanted[OUTCOME_FORMULA_BYTES];
 	int64_t n;
@@ -262,6 +263,11 @@ static int take_options(struct outcome *o, const struct tree *root, const char *
 	to->keep_going = flag(root, OPTION "continue");
 	/* the other transports are equal for a report */
 	to->transport = transport && !strcmp(transport, "icmp") ? TRANSPORT_ICMP : TRANSPORT_UDP;
+	to->pacing = pacing && !strcmp(pacing, "sleep") ? PACING_SLEEP : pacing && !strcmp(pacing, "spin") ? PACING_SPIN :
+		     PACING_HYBRID;
+	to->poisson = flag(root, OPTION "poisson");
+	to->jitter_percent = run_count(tree_at(root, OPTION "jitter_percent"), &n) ? n : 0;
+	to->seed = run_count(tree_at(root, OPTION "seed"), &n) ? n : 0;
 	to->interval_ns = run_count(tree_at(root, OPTION "interval_ns"), &n) ? n : 0;
 	to->stamp_every = run_count(tree_at(root, OPTION "stamp_every"), &n) && n ? n : 1;
 	to->synced_ns = tree_integer(tree_at(root, OPTION "synced_ns"), &n) ? n : -1;
@@ -406,6 +412,53 @@ static int take_origin(struct read_file *f, const struct tree *root)
 	return error ? error : take_number(&f->missed, tree_at(root, "schedule.missed"), f, "schedule.missed");
 }
 
+/* Members of a single run. Several runs have none of them. */
+static int take_members(struct read *read, const struct tree *root)
+{
+	static const char *const paths[] = {
+		"run", "verdict.not_judged", "verdict.tracing", "configuration", "host", "nic", "wire_time", "ipdv", "as_told",
+		"schedule", "window", "source_ports", "modes", "counters", "trace", "commands", "log", "findings",
+		"findings_left_out",
+	};
+
+	_Static_assert(sizeof(paths) / sizeof(paths[0]) <= READ_MEMBERS, "struct read holds each member");
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		struct read_member *const to = &read->member[i];
+		const struct tree *from = read->files == 1 ? tree_at(root, paths[i]) : NULL;
+
+		free(to->json);
+		*to = (struct read_member){ paths[i], tree_json(from) };
+		if (from && !to->json)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The schedule and the window of a single emitter, and the thread of any single run. */
+static int take_schedule(struct outcome *o, const struct tree *root, const struct read_file *f)
+{
+	const struct tree *window = tree_member(root, "window");
+	struct result *r = &o->result;
+	uint64_t n[3];
+
+	if (o->read.files > 1) {
+		r->window = (struct window_use){ .most = 0 };
+		*r->affinity.text = '\0';
+		return 0;
+	}
+	run_take_text(r->affinity.text, sizeof(r->affinity.text), tree_at(root, "configuration.granted.measuring_thread"));
+	counter_add(&r->slots, f->slots > 0 ? (uint64_t)f->slots : 0);
+	counter_add(&r->missed, f->missed > 0 ? (uint64_t)f->missed : 0);
+	if (!run_take_number(&n[0], tree_member(window, "most")) || !run_take_number(&n[1], tree_member(window, "reached")) ||
+	    !run_take_number(&n[2], tree_member(window, "transmit_stamps_at_once")) || n[0] > UINT32_MAX ||
+	    n[1] > UINT32_MAX || n[2] > UINT32_MAX)
+		return run_refuse(f->path, "window", "is not valid");
+	r->window = (struct window_use){ .most = (uint32_t)n[0], .reached = (uint32_t)n[1], .stamps_most = (uint32_t)n[2],
+					 .by_nic = options_by_nic(&o->options) };
+	tree_is_bool(tree_member(window, "transmit_stamps_limited"), &r->window.stamps_limited);
+	return 0;
+}
+
 static int add_seconds(struct blocks *blocks, const struct tree *seconds, struct read_file *f)
 {
 	const uint32_t runs = blocks->runs;
@@ -426,7 +479,11 @@ static int add_all(struct outcome *o, const struct tree *root, struct read_file 
 		error = take_options(o, root, f->path);
 	f->role = o->options.role;
 	if (!error)
+		error = take_members(&o->read, root);
+	if (!error)
 		error = take_origin(f, root);
+	if (!error)
+		error = take_schedule(o, root, f);
 	if (!error)
 		error = add_duration(o, root, f);
 	if (!error)

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #define READ_SETTINGS_MAX 32
+#define READ_MEMBERS 20
 
 /* A file that was read. */
 struct read_file {
@@ -46,6 +47,12 @@ struct read_setting {
 	char *text;
 };
 
+/* A member of the JSON of a single run that no report computes with: it is written again as it is. */
+struct read_member {
+	const char *path; /* with points; a constant */
+	char *json; /* NULL: the file does not have it */
+};
+
 struct read {
 	bool has_accounts; /* else only the recorded samples are known */
 	bool has_duration;
@@ -57,6 +64,7 @@ struct read {
 	unsigned reasons;
 	struct read_setting setting[READ_SETTINGS_MAX];
 	unsigned settings; /* 0 for logs */
+	struct read_member member[READ_MEMBERS]; /* a single JSON file */
 };
 
 #endif

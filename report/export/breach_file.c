@@ -62,7 +62,8 @@ static bool find_typical(const struct breach_facts *f, unsigned before, const st
 	return true;
 }
 
-/* Stages whose sum is the latency: those within it that are not divided further, and the response if it is not split. */
+/* Stages whose sum is the latency: those within it that are not divided further, and the response if it is not
+ * split. */
 static bool is_candidate(const struct part *p, bool split)
 {
 	return !stages_is_part(&p->stage) && p->index != STAGES &&

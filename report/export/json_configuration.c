@@ -39,6 +39,8 @@ void json_run(struct json *j, const struct report *r, bool over)
 	const struct options *o = r->options;
 	char latency[64];
 
+	if (json_read_member(j, r, "run"))
+		return;
 	json_object(j, "run");
 	json_text(j, "role", role_name(o->role));
 	json_text(j, "interface", o->interface);
@@ -162,6 +164,7 @@ static void put_affinity(struct json *j, const struct result_affinity *p)
 	json_integer_if(j, "cpus_allowed", p->known, p->cpus);
 	json_text(j, "policy", p->known ? p->policy : NULL);
 	json_integer_if(j, "priority", p->known, p->priority);
+	json_text(j, "measuring_thread", *p->text ? p->text : NULL);
 }
 
 static void put_granted(struct json *j, const struct report *r)
@@ -233,6 +236,8 @@ static void put_read_configuration(struct json *j, const struct options *o, cons
 
 void json_configuration(struct json *j, const struct report *r)
 {
+	if (json_read_member(j, r, "configuration"))
+		return;
 	if (r->result->read) {
 		put_read_configuration(j, r->options, r->result->read);
 		return;
@@ -336,7 +341,10 @@ static void put_nic(struct json *j, const struct report *r)
 
 void json_host(struct json *j, const struct report *r)
 {
-	put_host(j, r);
+	if (!json_read_member(j, r, "host"))
+		put_host(j, r);
+	if (json_read_member(j, r, "nic"))
+		return;
 	if (nic_is_known(&r->result->nic))
 		put_nic(j, r);
 	else

@@ -176,10 +176,14 @@ static void put_log(struct json *j, const struct report *r)
 void json_machine(struct json *j, const struct report *r)
 {
 	put_activity(j, r);
-	put_counters(j, &r->result->counters);
-	put_trace(j, r);
-	put_commands(j, r);
-	put_log(j, r);
+	if (!json_read_member(j, r, "counters"))
+		put_counters(j, &r->result->counters);
+	if (!json_read_member(j, r, "trace"))
+		put_trace(j, r);
+	if (!json_read_member(j, r, "commands"))
+		put_commands(j, r);
+	if (!json_read_member(j, r, "log"))
+		put_log(j, r);
 }
 
 /* ---- The verdict ------------------------------------------------------------------------------------------------- */
@@ -236,10 +240,13 @@ void json_verdict(struct json *j, const struct report *r)
 	for (unsigned i = 0; read && i < read->reasons; i++)
 		put_read_reason(j, &read->reason[i]);
 	json_end(j);
-	json_array(j, "not_judged");
-	for (unsigned i = 0; i < v->unjudgeds; i++)
-		json_text(j, NULL, v->unjudged[i].name);
-	json_end(j);
-	json_text(j, "tracing", r->tracing);
+	if (!json_read_member(j, r, "verdict.not_judged")) {
+		json_array(j, "not_judged");
+		for (unsigned i = 0; i < v->unjudgeds; i++)
+			json_text(j, NULL, v->unjudged[i].name);
+		json_end(j);
+	}
+	if (!json_read_member(j, r, "verdict.tracing"))
+		json_text(j, "tracing", r->tracing);
 	json_end(j);
 }

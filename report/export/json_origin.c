@@ -16,6 +16,20 @@ void json_origin(struct json *j)
 	json_text(j, "rant_commit", version_commit());
 }
 
+bool json_read_member(struct json *j, const struct report *r, const char *path)
+{
+	const struct read *read = r->result->read;
+	const char *point = strrchr(path, '.');
+
+	for (int i = 0; read && i < READ_MEMBERS && read->member[i].path; i++) {
+		if (strcmp(read->member[i].path, path) || !read->member[i].json)
+			continue;
+		json_raw(j, point ? point + 1 : path, read->member[i].json);
+		return true;
+	}
+	return false;
+}
+
 static void put_level_changes(struct json *j, const struct level_changes *c)
 {
 	if (!c->is_judged) {

@@ -64,6 +64,10 @@ void json_verdict(struct json *j, const struct report *r);
 /* All members above except the origin. */
 void json_whole(struct json *j, const struct report *r, int status);
 
+/* Writes a member of the single file that the result was read from, as it is there. path: of the member, with points;
+ * its last name is the name here. False: a live run, several files, or not in the file. */
+bool json_read_member(struct json *j, const struct report *r, const char *path);
+
 /* The files that a result was read from. */
 void json_read_from(struct json *j, const struct read *read);
 

@@ -535,9 +535,18 @@ json_agrees() {
 	done < <(python3 "$here/read_json.py" "$here/../../docs/rant.schema.json" "${2:-$logs/$1.json}" "${3:-$work/$1.out}" 2>&1)
 }
 
-json_has() { # NAME PYTHON: true of JSON, the object
+json_has() { # NAME PYTHON: true of JSON, the object; has(a, b): a has all members of b, at each depth
 	[ -n "${has_jsonschema:-}" ] || return 0
-	python3 -c 'import json, os, sys; JSON = json.load(open(sys.argv[1])); sys.exit(not eval(sys.argv[2]))' "$logs/$1.json" "${*:2}" ||
+	python3 -c '
+import json, os, sys
+
+def has(a, b):
+    if isinstance(b, dict):
+        return all(name in a and has(a[name], value) for name, value in b.items())
+    return len(a) == len(b) and all(map(has, a, b)) if isinstance(b, list) else a == b
+
+JSON = json.load(open(sys.argv[1]))
+sys.exit(not eval(sys.argv[2]))' "$logs/$1.json" "${*:2}" ||
 		complain "$1.json: not so: ${*:2}"
 }
 

@@ -12,6 +12,7 @@
 #include "report/text/breach.h"
 #include "report/text/clocks.h"
 #include "report/text/machine.h"
+#include "report/text/statistics.h"
 
 /* ---- The way of a result ----------------------------------------------------------------------------------------- */
 
@@ -504,6 +505,72 @@ static void wrong_breaches(void **state)
 	assert_refused("breaches", wrong, COUNT_OF(wrong));
 }
 
+/* ---- Members of a single run ------------------------------------------------------------------------------------- */
+
+static void write_schedule(FILE *out, const struct report *r)
+{
+	statistics_write_schedule(out, r, 0);
+}
+
+static void write_statistics(struct json *j, const struct report *r)
+{
+	json_statistics(j, r, true);
+}
+
+static void write_run_members(struct json *j, const struct report *r)
+{
+	json_run(j, r, true);
+}
+
+/* A run with a schedule and a window, whose other members no report computes with. */
+static void set_up_schedule(void)
+{
+	options.interval_ns = 1000 * NS_PER_US;
+	options.jitter_percent = 7;
+	options.seed = 8;
+	options.pacing = PACING_SLEEP;
+	counter_add(&result.slots, 9);
+	counter_add(&result.missed, 2);
+	result.window = (struct window_use){ .most = 64, .reached = 5, .stamps_most = 4, .stamps_limited = true,
+					     .by_nic = true };
+	result.granted.transport = "UDP/IPv4";
+	result.end = END_COUNT;
+	strcpy(result.system.hostname, "a \"host\"");
+	strcpy(result.affinity.text, "CPU 3, SCHED_FIFO 22");
+	strcpy(result.nic.name, "eth1");
+	result.counters = (struct result_counters){ .counters = 1, .name = { "cycles" }, .quick = 3,
+						    .quick_sum = { 31 } };
+}
+
+static void members_of_a_single_run(void **state)
+{
+	void (*const members[])(struct json *j, const struct report *r) = {
+		write_run_members, json_configuration, json_host, write_statistics, json_modes, json_machine,
+	};
+	struct outcome *o;
+
+	(void)state;
+	set_up_schedule();
+	o = again();
+	for (size_t i = 0; i < COUNT_OF(members); i++)
+		assert_same(json_of(members[i], &report), json_of(members[i], &o->report));
+	assert_same(text_of(write_schedule, &report), text_of(write_schedule, &o->report));
+	assert_string_equal(o->result.affinity.text, "CPU 3, SCHED_FIFO 22");
+	outcome_close(o);
+}
+
+static void wrong_window(void **state)
+{
+	static const char *const wrong[][2] = {
+		{ "\"window\":{\"most\":64", "\"window\":{\"most\":4294967296" },
+		{ "\"reached\":5", "\"reached\":-1" }, { "\"transmit_stamps_at_once\":4", "\"transmit_stamps_at_once\":\"x\"" },
+	};
+
+	(void)state;
+	set_up_schedule();
+	assert_refused("window", wrong, COUNT_OF(wrong));
+}
+
 #define TEST_RUN(test) cmocka_unit_test_setup_teardown(test, set_up_run, tear_down)
 
 int main(void)
@@ -520,6 +587,8 @@ int main(void)
 		TEST_RUN(breaches_of_a_reflector),
 		TEST_RUN(breaches_without_records),
 		TEST_RUN(wrong_breaches),
+		TEST_RUN(members_of_a_single_run),
+		TEST_RUN(wrong_window),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
