@@ -142,20 +142,20 @@ static bool is_idle_library(const char *path)
 /* Makes a mapping resident and locks it, or releases its pages. line: of /proc/self/maps. 0 or -errno. */
 static int lock_mapping(const char *line)
 {
-	unsigned long from, to;
+	unsigned long from, to, offset;
 	char access[8];
 	int path = 0;
 
-	if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %n", &from, &to, access, &path) < 3 || access[0] != 'r')
+	if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %n", &from, &to, access, &offset, &path) < 4 || access[0] != 'r')
 		return 0;
 	/* Mappings of the kernel: [vdso], [vvar], [vsyscall]. */
 	if (!strncmp(line + path, "[v", 2))
 		return 0;
 	if (access[1] == 'w' || !is_idle_library(line + path))
 		return mlock((void *)from, to - from) ? -errno : 0;
-	/* Drops code that start-up made resident near the called functions. Constants stay, because the dynamic
-	 * linker has written some. */
-	if (access[2] == 'x')
+	/* Drops code that start-up made resident near the called functions, and names at the beginning of the file.
+	 * Constants after these stay, because the dynamic linker has written some. */
+	if (access[2] == 'x' || !offset)
 		madvise((void *)from, to - from, MADV_DONTNEED);
 	return 0;
 }
