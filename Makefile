@@ -15,13 +15,14 @@ WARNINGS = -Wall -Wextra -Wshadow -Wformat=2 -Wmissing-prototypes -Wpointer-arit
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 STANDARD = -std=gnu11
 
-# The authenticated mode (hmac.c) needs libcrypto, loaded when it is used: on where its header is. CRYPTO=0: without.
-CRYPTO ?= $(if $(wildcard /usr/include/openssl/sha.h),1,0)
-ifeq ($(CRYPTO),1)
-INCLUDES += -DWITH_CRYPTO
+# The authenticated mode (hmac.c) needs libnettle: on where its header is. NETTLE=0: without.
+NETTLE ?= $(if $(wildcard /usr/include/nettle/hmac.h),1,0)
+ifeq ($(NETTLE),1)
+INCLUDES += -DWITH_NETTLE
+LIBRARIES += -lnettle
 endif
 
-# The system call filter (seccomp.c) needs libseccomp: on where its header is. SECCOMP=0: without.
+# The system call filter (seccomp.c) needs libseccomp, in the same way. SECCOMP=0: without.
 SECCOMP ?= $(if $(wildcard /usr/include/seccomp.h),1,0)
 ifeq ($(SECCOMP),1)
 INCLUDES += -DWITH_SECCOMP
@@ -57,8 +58,8 @@ rant: $(OBJECTS)
 	$(call say,LINK)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBRARIES)
 
-# Objects that depend on CRYPTO, SECCOMP and JANSSON are rebuilt when these change.
-with = build/with-$(CRYPTO)$(SECCOMP)$(JANSSON)
+# Objects that depend on NETTLE, SECCOMP and JANSSON are rebuilt when these change.
+with = build/with-$(NETTLE)$(SECCOMP)$(JANSSON)
 
 $(with):
 	@mkdir -p $(@D)

@@ -262,7 +262,7 @@ int run_buffers_open_log(struct run_buffers *s, const struct options *o, struct 
 
 int run_buffers_lock(const struct run_buffers *s, const struct options *o)
 {
-	int error = memory_lock();
+	int error = memory_lock(o->key_path != NULL);
 	bool log_small = o->log_path && s->log_memory.pages == MEMORY_NORMAL;
 
 	if (error)

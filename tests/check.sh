@@ -144,9 +144,9 @@ analyze() {
 	for file in *.c [!t]*/*.c [!t]*/*/*.c; do
 		gcc "${warnings[@]}" -O2 -fanalyzer -c "$file" -o /dev/null || status=1
 	done
-	# Left out without libcrypto, libseccomp and libjansson.
-	[ ! -e /usr/include/openssl/sha.h ] ||
-		gcc "${warnings[@]}" -DWITH_CRYPTO -O2 -fanalyzer -c wire/hmac.c -o /dev/null || status=1
+	# Left out without libnettle, libseccomp and libjansson.
+	[ ! -e /usr/include/nettle/hmac.h ] ||
+		gcc "${warnings[@]}" -DWITH_NETTLE -O2 -fanalyzer -c wire/hmac.c -o /dev/null || status=1
 	[ ! -e /usr/include/seccomp.h ] ||
 		gcc "${warnings[@]}" -DWITH_SECCOMP -O2 -fanalyzer -c host/process/seccomp.c -o /dev/null || status=1
 	[ ! -e /usr/include/jansson.h ] ||
@@ -155,7 +155,7 @@ analyze() {
 }
 
 clang_warns() {
-	clang "${warnings[@]}" -fsyntax-only -DWITH_CRYPTO -DWITH_SECCOMP -DWITH_JANSSON ./*.c ./[!t]*/*.c ./[!t]*/*/*.c
+	clang "${warnings[@]}" -fsyntax-only -DWITH_NETTLE -DWITH_SECCOMP -DWITH_JANSSON ./*.c ./[!t]*/*.c ./[!t]*/*/*.c
 }
 
 # The line that the README gives, with no word of the compiler about it.
@@ -169,7 +169,7 @@ compile() {
 
 # As with other libraries than there are.
 rebuilds() {
-	[ "$(make -n CRYPTO=x SECCOMP=x JANSSON=x build/host/process/seccomp.o build/wire/hmac.o build/analyse/tree.o |
+	[ "$(make -n NETTLE=x SECCOMP=x JANSSON=x build/host/process/seccomp.o build/wire/hmac.o build/analyse/tree.o |
 		grep -cE ' -c (host/process/seccomp|wire/hmac|analyse/tree)\.c ')" -eq 3 ]
 }
 
@@ -182,7 +182,7 @@ declare -A title=(
 	[compile]='the sources compile without the Makefile'
 	[analyze]='gcc -fanalyzer finds nothing'
 	[clang]='clang compiles the sources without a warning'
-	[rebuilds]='a change of CRYPTO, SECCOMP or JANSSON rebuilds all files that depend on it'
+	[rebuilds]='a change of NETTLE, SECCOMP or JANSSON rebuilds all files that depend on it'
 	[shellcheck]='shellcheck finds nothing'
 	[symbols]='the hot path calls allowed functions only'
 	[structure_dependencies]='modules depend on lower layers only, and each file has a layer'

@@ -1,98 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* HMAC-SHA-256 (RFC 2104) for the authenticated mode of STAMP, RFC 8762 section 4.4. Without WITH_CRYPTO
- * every key is refused, so that a plain compile needs no libcrypto. */
+/* HMAC-SHA-256 (RFC 2104) for the authenticated mode of STAMP, RFC 8762 section 4.4. Without WITH_NETTLE
+ * every key is refused, so that a plain compile needs no libnettle. */
 #include "wire/hmac.h"
 
 #include <err.h>
 #include <errno.h>
 #include <string.h>
 
-#ifdef WITH_CRYPTO
-
-/* Calls SHA-256 directly: the replacements in OpenSSL 3 (EVP_MAC, EVP_Digest) allocate at each start, in
- * 3.0 twice for each HMAC. */
-#define OPENSSL_SUPPRESS_DEPRECATED
+#ifdef WITH_NETTLE
 
 #include <ctype.h>
-#include <dlfcn.h>
 #include <fcntl.h>
-#include <openssl/opensslv.h>
-#include <openssl/sha.h>
+#include <nettle/hmac.h>
+#include <nettle/memops.h>
+#include <nettle/version.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The library that matches the headers: its name changes when SHA256_CTX or a function does. Loaded only
- * with a key: memory_lock() would keep its 5 MB resident in every run. */
-#ifdef OPENSSL_SHLIB_VERSION
 #define TEXT_OF(x) #x
 #define TEXT_OF_VALUE(x) TEXT_OF(x)
-#define LIBRARY "libcrypto.so." TEXT_OF_VALUE(OPENSSL_SHLIB_VERSION)
-#else
-#define LIBRARY "libcrypto.so." SHLIB_VERSION_NUMBER /* before OpenSSL 3 */
-#endif
 
+/* By nettle, which never allocates: EVP_MAC of OpenSSL 3.0 does so twice for each HMAC. */
 struct hmac {
-	void *library;
-	int (*init)(SHA256_CTX *c);
-	int (*update)(SHA256_CTX *c, const void *data, size_t bytes);
-	int (*final)(unsigned char *digest, SHA256_CTX *c);
-	int (*differ)(const void *a, const void *b, size_t bytes); /* constant-time comparison */
-	SHA256_CTX inner, outer; /* SHA-256 states after the first block, which depends on the key only */
+	struct hmac_sha256_ctx keyed; /* has hashed the blocks that depend on the key only */
 };
 
 /* Digits, white space and a final newline. */
 #define FILE_MAX_BYTES (4 * HMAC_KEY_MAX_BYTES)
 
-const char *hmac_library(void)
+/* The stack that nettle has used, which keeps the padded key: nettle does not clear it. */
+static __attribute__((noinline)) void clear_stack(void)
 {
-	return LIBRARY;
-}
+	uint8_t used[4096];
 
-static void start(const struct hmac *h, SHA256_CTX *c, const uint8_t block[SHA256_CBLOCK], uint8_t pad)
-{
-	uint8_t padded[SHA256_CBLOCK];
-
-	for (size_t i = 0; i < sizeof(padded); i++)
-		padded[i] = block[i] ^ pad;
-	h->init(c);
-	h->update(c, padded, sizeof(padded));
-	explicit_bzero(padded, sizeof(padded));
+	explicit_bzero(used, sizeof(used));
 }
 
 static void set_key(struct hmac *h, const uint8_t *key, size_t bytes)
 {
-	uint8_t block[SHA256_CBLOCK] = { 0 };
-
-	/* RFC 2104 section 2. */
-	if (bytes > sizeof(block)) {
-		h->init(&h->inner);
-		h->update(&h->inner, key, bytes);
-		h->final(block, &h->inner);
-	} else {
-		memcpy(block, key, bytes);
-	}
-	start(h, &h->inner, block, 0x36);
-	start(h, &h->outer, block, 0x5c);
-	explicit_bzero(block, sizeof(block));
+	hmac_sha256_set_key(&h->keyed, bytes, key);
+	clear_stack();
 }
 
-/* 0, or -ENOENT after one line. */
-static int load(struct hmac *h)
+const char *hmac_library(void)
 {
-	h->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	if (h->library) {
-		*(void **)&h->init = dlsym(h->library, "SHA256_Init");
-		*(void **)&h->update = dlsym(h->library, "SHA256_Update");
-		*(void **)&h->final = dlsym(h->library, "SHA256_Final");
-		*(void **)&h->differ = dlsym(h->library, "CRYPTO_memcmp");
-		if (h->init && h->update && h->final && h->differ)
-			return 0;
-		dlclose(h->library);
-		h->library = NULL;
-	}
-	warnx("a key needs %s, which is not there or has no SHA-256: install OpenSSL", LIBRARY);
-	return -ENOENT;
+	return "libnettle " TEXT_OF_VALUE(NETTLE_VERSION_MAJOR) "." TEXT_OF_VALUE(NETTLE_VERSION_MINOR);
 }
 
 static int digit_of(char c)
@@ -223,21 +176,19 @@ int hmac_open(struct hmac **opened, const char *path)
 {
 	uint8_t key[HMAC_KEY_MAX_BYTES];
 	ssize_t bytes = read_key(path, key);
-	struct hmac *h = NULL;
 	int error = bytes < 0 ? (int)bytes : 0;
 
 	*opened = NULL;
 	if (!error) {
-		h = calloc(1, sizeof(*h));
-		error = h ? load(h) : -ENOMEM;
-		if (!h)
+		struct hmac *h = calloc(1, sizeof(*h));
+
+		if (h) {
+			set_key(h, key, (size_t)bytes);
+			*opened = h;
+		} else {
+			error = -ENOMEM;
 			warnx("key file %s: %s", path, strerror(ENOMEM));
-	}
-	if (!error) {
-		set_key(h, key, (size_t)bytes);
-		*opened = h;
-	} else {
-		free(h);
+		}
 	}
 	explicit_bzero(key, sizeof(key));
 	return error;
@@ -246,15 +197,17 @@ int hmac_open(struct hmac **opened, const char *path)
 void hmac_sign(const struct hmac *h, const void *first, size_t first_bytes, const void *second, size_t second_bytes,
 	       uint8_t out[HMAC_BYTES])
 {
-	uint8_t digest[SHA256_DIGEST_LENGTH];
-	SHA256_CTX c = h->inner;
+	struct hmac_sha256_ctx c = h->keyed;
+	uint8_t digest[SHA256_DIGEST_SIZE];
 
-	h->update(&c, first, first_bytes);
-	h->update(&c, second, second_bytes);
-	h->final(digest, &c);
-	c = h->outer;
-	h->update(&c, digest, sizeof(digest));
-	h->final(digest, &c);
+	hmac_sha256_update(&c, first_bytes, first);
+	if (second_bytes)
+		hmac_sha256_update(&c, second_bytes, second);
+#if NETTLE_VERSION_MAJOR >= 4
+	hmac_sha256_digest(&c, digest);
+#else
+	hmac_sha256_digest(&c, sizeof(digest), digest);
+#endif
 	memcpy(out, digest, HMAC_BYTES);
 }
 
@@ -264,14 +217,13 @@ bool hmac_verify(const struct hmac *h, const void *first, size_t first_bytes, co
 	uint8_t right[HMAC_BYTES];
 
 	hmac_sign(h, first, first_bytes, second, second_bytes, right);
-	return !h->differ(right, expected, sizeof(right));
+	return memeql_sec(right, expected, sizeof(right));
 }
 
 void hmac_close(struct hmac *h)
 {
 	if (!h)
 		return;
-	dlclose(h->library);
 	explicit_bzero(h, sizeof(*h));
 	free(h);
 }
@@ -286,11 +238,11 @@ const char *hmac_library(void)
 int hmac_open(struct hmac **h, const char *path)
 {
 	*h = NULL;
-	warnx("key file %s: cannot be used: this rant was built without libcrypto: build it by 'make CRYPTO=1'", path);
+	warnx("key file %s: cannot be used: this rant was built without libnettle: build it by 'make NETTLE=1'", path);
 	return -EOPNOTSUPP;
 }
 
-/* Never called, since no struct hmac exists without libcrypto. */
+/* Never called, since no struct hmac exists without libnettle. */
 void hmac_sign(const struct hmac *h, const void *first, size_t first_bytes, const void *second, size_t second_bytes,
 	       uint8_t out[HMAC_BYTES])
 {

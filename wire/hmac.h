@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* HMAC-SHA-256 by libcrypto, when built with it (hot: sign and verify). */
+/* HMAC-SHA-256 by libnettle, when built with it (hot: sign and verify). */
 #ifndef WIRE_HMAC_H
 #define WIRE_HMAC_H
 
@@ -11,13 +11,13 @@
 
 struct hmac;
 
-/* Version of the loaded crypto library; NULL: built without libcrypto. */
+/* Name and version of the library; NULL: built without libnettle. */
 const char *hmac_library(void);
 
 /* Reads the key from a file: hexadecimal digits, white space ignored, HMAC_KEY_MIN_BYTES to
  * HMAC_KEY_MAX_BYTES octets. The file must be a regular file (no symbolic link) that only its owner may
  * read or write. 0: the caller calls hmac_close(*h); or -errno after one line with *h NULL: -EOPNOTSUPP
- * without libcrypto. */
+ * without libnettle. */
 int hmac_open(struct hmac **h, const char *path);
 
 /* The first HMAC_BYTES of the HMAC over `first`, then `second`, which may be NULL if it has no octets. Not

@@ -129,10 +129,12 @@ static void touch_program(void)
  * present. */
 static const char *const idle_libraries[] = { "libjansson.", "libm.", "libm-", "libnl-", "libseccomp." };
 
-static bool is_idle_library(const char *path)
+static bool is_idle_library(const char *path, bool signs)
 {
 	const char *name = strrchr(path, '/');
 
+	if (name && !strncmp(name + 1, "libnettle.", strlen("libnettle.")))
+		return !signs;
 	for (size_t i = 0; name && i < sizeof(idle_libraries) / sizeof(idle_libraries[0]); i++)
 		if (!strncmp(name + 1, idle_libraries[i], strlen(idle_libraries[i])))
 			return true;
@@ -140,7 +142,7 @@ static bool is_idle_library(const char *path)
 }
 
 /* Makes a mapping resident and locks it, or releases its pages. line: of /proc/self/maps. 0 or -errno. */
-static int lock_mapping(const char *line)
+static int lock_mapping(const char *line, bool signs)
 {
 	unsigned long from, to, offset;
 	char access[8];
@@ -151,7 +153,7 @@ static int lock_mapping(const char *line)
 	/* Mappings of the kernel: [vdso], [vvar], [vsyscall]. */
 	if (!strncmp(line + path, "[v", 2))
 		return 0;
-	if (access[1] == 'w' || !is_idle_library(line + path))
+	if (access[1] == 'w' || !is_idle_library(line + path, signs))
 		return mlock((void *)from, to - from) ? -errno : 0;
 	/* Drops code that start-up made resident near the called functions, and names at the beginning of the file.
 	 * Constants after these stay, because the dynamic linker has written some. */
@@ -160,7 +162,7 @@ static int lock_mapping(const char *line)
 	return 0;
 }
 
-static int lock_mappings(void)
+static int lock_mappings(bool signs)
 {
 	char line[4096 + 128]; /* a path and the fields before it */
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -169,12 +171,12 @@ static int lock_mappings(void)
 	if (!maps)
 		return mlockall(MCL_CURRENT) ? -errno : 0;
 	while (!error && fgets(line, sizeof(line), maps))
-		error = lock_mapping(line);
+		error = lock_mapping(line, signs);
 	fclose(maps);
 	return error;
 }
 
-int memory_lock(void)
+int memory_lock(bool signs)
 {
 	int error = -ENOMEM;
 
@@ -184,7 +186,7 @@ int memory_lock(void)
 	/* mlockall() would compare 'ulimit -l' with all mappings, including unused libraries. ENOMEM may also mean that
 	 * another thread has unmapped memory after the list was read. */
 	for (int tries = 0; tries < LOCK_TRIES && error == -ENOMEM; tries++)
-		error = lock_mappings();
+		error = lock_mappings(signs);
 	if (!error)
 		return 0;
 	munlockall();

@@ -26,8 +26,9 @@ int memory_allow_stack(void);
 void memory_touch_stack(size_t bytes);
 
 /* Makes the present memory of the process resident and locks it, except code and constants of libraries that the loop
- * does not call. 0, or -errno if locking is not permitted: then the program, its data and some stack are resident. */
-int memory_lock(void);
+ * does not call; it calls libnettle if it signs packets (--key). 0, or -errno if locking is not permitted: then the
+ * program, its data and some stack are resident. */
+int memory_lock(bool signs);
 
 /* Bytes that are not in memory, by mincore(2): their first access would fault. -errno: not known. */
 int64_t memory_absent_bytes(const struct memory *m);

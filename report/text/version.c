@@ -2,7 +2,6 @@
 /* Commit, compiler and libraries. Without date and path: builds are reproducible. */
 #include "report/text/version.h"
 
-#include <dlfcn.h>
 #include <err.h>
 #include <errno.h>
 #include <gnu/libc-version.h>
@@ -50,16 +49,10 @@ const char *version_commit(void)
 
 static void print_stage(const char *label, const char *library, const char *variable)
 {
-	void *handle = library ? dlopen(library, RTLD_LAZY | RTLD_LOCAL) : NULL;
-
-	if (handle)
-		printf("  %-10s:  %s, which is here\n", label, library);
-	else if (library)
-		printf("  %-10s:  %s, which is not here: install it\n", label, library);
+	if (library)
+		printf("  %-10s:  %s\n", label, library);
 	else
 		printf("  %-10s:  not built in: make %s=1\n", label, variable);
-	if (handle)
-		dlclose(handle);
 }
 
 int version_print(const char *hmac, const char *filter, const char *tree)
@@ -71,7 +64,7 @@ int version_print(const char *hmac, const char *filter, const char *tree)
 	       LINUX_VERSION_CODE & 0xff);
 	printf("  C library :  glibc %d.%d, here %s\n", __GLIBC__, __GLIBC_MINOR__, gnu_get_libc_version());
 	printf("  libnl     :  %s, here %d.%d.%d\n", LIBNL_VERSION, nl_ver_maj, nl_ver_min, nl_ver_mic);
-	print_stage("--key", hmac, "CRYPTO");
+	print_stage("--key", hmac, "NETTLE");
 	print_stage("Filter", filter, "SECCOMP");
 	print_stage("Read JSON", tree, "JANSSON");
 	if (!fflush(stdout) && !ferror(stdout))

@@ -35,7 +35,7 @@ def main():
         print(f"{name} is in one of debian/control and the build stage only")
     libraries = installed(run)
     for name in sorted(wanted):
-        found = [one for one in libraries if re.fullmatch(re.escape(name.removesuffix("-dev")) + r"-?\d+(t64)?", one)]
+        found = [one for one in libraries if re.fullmatch("(?:lib)?" + re.escape(name.removesuffix("-dev")) + r"-?\d+(t64)?", one)]
         if len(found) != 1:
             print(f"{name} has not one library in the last stage: {found}")
         libraries -= set(found)

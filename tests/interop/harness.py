@@ -191,12 +191,12 @@ def patiently(run):
     return told
 
 
-def has_crypto():
-    """True if this rant supports --key; without libcrypto it prints that as the reason."""
+def has_key():
+    """True if this rant supports --key; without libnettle it prints that as the reason."""
     done = subprocess.run([rant, "-i", LINK, "-a", REFLECTOR_IP, "--stamp", "user", "--count", "1", "--timeout", "1",
                            "--key", write_key(bytes(32))], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, timeout=GUARD_S, text=True, check=False)
-    return "libcrypto" not in done.stderr
+    return "libnettle" not in done.stderr
 
 
 # ---- Output of rant --------------------------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ def all_of_them():
     test(f"{name} sends all that rant answers, NTP format", from_it, *TLVS, unknown={4: 1})
     test(f"{name} sends all that rant answers, PTP format", from_it, "-K", "PTP", *TLVS, unknown={4: 1})
     test(f"{name} sends Location", from_it, "--location", unknown={2: COUNT})
-    if harness.has_crypto():
+    if harness.has_key():
         test(f"emits to {name}, authenticated", keyed_to_it)
         test(f"{name} sends, authenticated", keyed_from_it)
 

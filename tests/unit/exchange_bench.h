@@ -291,7 +291,7 @@ static inline void bench_join(enum role role, enum source wire)
 	b.exact_directions = true;
 }
 
-/* Skips the test without libcrypto. */
+/* Skips the test without libnettle. */
 static inline struct hmac *bench_open_key(void)
 {
 	char path[] = "/tmp/bench_key.XXXXXX";
@@ -299,7 +299,7 @@ static inline struct hmac *bench_open_key(void)
 	int fd;
 
 	if (!hmac_library()) {
-		print_message("built without libcrypto\n");
+		print_message("built without libnettle\n");
 		skip();
 	}
 	fd = mkstemp(path);

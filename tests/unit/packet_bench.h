@@ -39,14 +39,14 @@ struct kind {
 static const struct kind unauthenticated_kind = { false, 44, 4, 12, 14, 16, 24, 28, 36, 40, 44 };
 static const struct kind authenticated_kind = { true, 112, 16, 24, 26, 32, 48, 64, 72, 80, 96 };
 
-/* The key of the vectors; NULL without libcrypto. */
+/* The key of the vectors; NULL without libnettle. */
 static struct hmac *vector_hmac;
 
 /* The key of the kind that the test runs with, and skips the test if there can be none. */
 static inline const struct hmac *key_of(const struct kind *k)
 {
 	if (k->keyed && !vector_hmac) {
-		print_message("built without libcrypto\n");
+		print_message("built without libnettle\n");
 		skip();
 	}
 	return k->keyed ? vector_hmac : NULL;

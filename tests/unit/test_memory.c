@@ -405,7 +405,7 @@ static void locking(void **state)
 
 	(void)state;
 	fake.maps = maps;
-	assert_int_equal(memory_lock(), 0);
+	assert_int_equal(memory_lock(false), 0);
 	assert_int_equal(fake.locked, sizeof(wanted) / sizeof(wanted[0]));
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		assert_int_equal(fake.locked_from[i], wanted[i].from);
@@ -420,6 +420,21 @@ static void locking(void **state)
 	assert_int_equal(fake.lock_flags, 0);
 }
 
+/* The loop calls it with a key only. */
+static void locking_of_libnettle(void **state)
+{
+	(void)state;
+	fake.maps = "7f0000300000-7f000030d000 r--p 00000000 fd:00 78                         /usr/lib/libnettle.so.8.5\n"
+		    "7f000030d000-7f0000334000 r-xp 0000d000 fd:00 78                         /usr/lib/libnettle.so.8.5\n";
+	assert_int_equal(memory_lock(false), 0);
+	assert_int_equal(fake.locked, 0);
+	assert_int_equal(fake.advised, 2);
+	assert_int_equal((uintptr_t)fake.advised_start, 0x7f000030d000);
+	assert_int_equal(memory_lock(true), 0);
+	assert_int_equal(fake.locked, 2);
+	assert_int_equal(fake.advised, 2);
+}
+
 static void locking_is_refused(void **state)
 {
 	(void)state;
@@ -427,7 +442,7 @@ static void locking_is_refused(void **state)
 	fake.lock_errno_from = 2;
 	fake.lock_errno_times = 100;
 	fake.lock_errno = EPERM;
-	assert_int_equal(memory_lock(), -EPERM);
+	assert_int_equal(memory_lock(false), -EPERM);
 	assert_int_equal(fake.lock_calls, 3);
 	/* A locked part would reduce the limit by which the stack may grow. */
 	assert_int_equal(fake.locked, 0);
@@ -438,7 +453,7 @@ static void locking_is_refused(void **state)
 	assert_true((char *)fake.advised_start <= (char *)&fake &&
 		    (char *)fake.advised_start + fake.advised_bytes >= (char *)(&fake + 1));
 	fake.lock_errno = ENOMEM;
-	assert_int_equal(memory_lock(), -ENOMEM);
+	assert_int_equal(memory_lock(false), -ENOMEM);
 	assert_int_equal(fake.locked, 0);
 }
 
@@ -452,7 +467,7 @@ static void a_mapping_that_is_gone(void **state)
 	fake.lock_errno_from = 1;
 	fake.lock_errno_times = 1;
 	fake.lock_errno = ENOMEM;
-	assert_int_equal(memory_lock(), 0);
+	assert_int_equal(memory_lock(false), 0);
 	assert_int_equal(fake.lock_calls, 4);
 	assert_int_equal(fake.advised, 0);
 }
@@ -460,13 +475,13 @@ static void a_mapping_that_is_gone(void **state)
 static void locking_without_a_list(void **state)
 {
 	(void)state;
-	assert_int_equal(memory_lock(), 0);
+	assert_int_equal(memory_lock(false), 0);
 	/* Later mappings would need CAP_IPC_LOCK, which is given up. */
 	assert_int_equal(fake.lock_flags, MCL_CURRENT);
 	assert_int_equal(fake.locked, 0);
 	fake.lock_errno_times = 100;
 	fake.lock_errno = EPERM;
-	assert_int_equal(memory_lock(), -EPERM);
+	assert_int_equal(memory_lock(false), -EPERM);
 	assert_int_equal(fake.advised, 2);
 }
 
@@ -554,6 +569,7 @@ int main(void)
 		cmocka_unit_test_setup(too_little_memory_is_said, fake_off),
 		cmocka_unit_test_setup(unmapping_twice, fake_off),
 		cmocka_unit_test_setup(locking, fake_off),
+		cmocka_unit_test_setup(locking_of_libnettle, fake_off),
 		cmocka_unit_test_setup(locking_is_refused, fake_off),
 		cmocka_unit_test_setup(a_mapping_that_is_gone, fake_off),
 		cmocka_unit_test_setup(locking_without_a_list, fake_off),
