@@ -27,11 +27,12 @@ layers=(
 # The only files of the root folder.
 at_the_top='rant.c rant.h options.c options.h histogram.c histogram.h tracefs.c tracefs.h config.sh Makefile README.md CHANGELOG.md CONTRIBUTING.md RELEASE.md SECURITY.md LICENSE'
 
-# A .c without a header of its name: the header that declares its API and that it includes, and the reason.
+# A .c without a header of its name includes the private header of its folder (inside.h or NAME_inside.h), or one of
+# these: FILE  HEADER  what the header declares
 other_header='
 report/export/json_*.c  report/export/json_parts.h  the members of one object, in the order in which they are written
-doctor/check_*.c  doctor/rows.h  the rows of one table, in the order in which they are printed
 analyse/run_*.c   analyse/run_parts.h  the same members, as they are read
+doctor/check_*.c  doctor/rows.h  the rows of one table, in the order in which they are printed
 options/help.c    options.h  the public API of the option table
 options/number.c  options/value.h  one of the value kinds that options/value.h lists
 options/address.c options/value.h  one of the value kinds that options/value.h lists
@@ -109,7 +110,7 @@ check_dependency() {
 		fault "$file includes $included: the worker thread depends on no other module"
 	[[ $included != options/* || $file == options.c || $file == options/* ]] ||
 		fault "$file includes $included, which is for the command line only: include options.h"
-	[[ $included != *inside.h || ${included%/*} == "${file%/*}" ]] ||
+	[[ $included != *inside.h || ${included%/*} == "${file%/*}" || ${included%/*}.c == "$file" ]] ||
 		fault "$file includes $included, which is private to its folder"
 }
 
@@ -151,6 +152,7 @@ has_header() { # FILE
 	local pattern header
 
 	[[ $1 != *.h && ! -e ${1%.c}.h ]] || return 0
+	! grep -q "^#include \"${1%/*}/[a-z_]*inside\.h\"" "$1" || return 0
 	while read -r pattern header _; do
 		# shellcheck disable=SC2053 # a pattern
 		[[ ! $header || $1 != $pattern ]] || ! grep -q "^#include \"$header\"" "$1" || return 0

@@ -46,7 +46,7 @@ shell_function() {
 build() {
 	rm -rf "${work:?}"/*
 	cd "$work" || exit 1
-	mkdir host host/clock host/process wire result measure doctor report report/text config tests tests/unit
+	mkdir options host host/clock host/process wire result measure doctor report report/text config tests tests/unit
 	echo '#define _GNU_SOURCE' >rant.h
 	printf '#include "result/log.h"\n\nint main(void)\n{\n\treturn 0;\n}\n' >rant.c
 	module host/clock/clock
@@ -55,8 +55,12 @@ build() {
 	module result/log wire/packet.h host/clock/clock.h
 	module report/text/report result/log.h
 	module doctor/check report/text/report.h
-	cp doctor/check.h doctor/rows.h
-	printf '#include "doctor/rows.h"\n\nint rows(void)\n{\n\treturn 0;\n}\n' >doctor/check_host.c
+	cp doctor/check.h doctor/inside.h
+	printf '#include "doctor/inside.h"\n\nint rows(void)\n{\n\treturn 0;\n}\n' >doctor/check_host.c
+	cp doctor/check.h report/text/sections.h
+	printf '#include "report/text/sections.h"\n\nint part(void)\n{\n\treturn 0;\n}\n' >report/text/part.c
+	module options options/inside.h
+	cp doctor/check.h options/inside.h
 	printf 'say() {\n\techo\n}\n' >config.sh
 	cp config.sh config/steps.sh
 	cp config.sh tests/check.sh
@@ -112,10 +116,12 @@ finds 'a worker thread that depends on another module' dependencies 'module host
 	'host/process/worker.c includes host/clock/clock.h: the worker thread depends on no other module'
 finds 'a worker thread whose header depends on another module' dependencies 'echo "#include \"host/clock/clock.h\"" >>host/process/worker.h' \
 	'host/process/worker.h includes host/clock/clock.h: the worker thread depends on no other module'
-finds 'rant.h that includes a module' dependencies 'touch options.h; echo "#include \"options.h\"" >>rant.h' \
+finds 'rant.h that includes a module' dependencies 'echo "#include \"options.h\"" >>rant.h' \
 	'rant.h includes options.h: it includes nothing of the project'
 finds 'a private header of another folder' dependencies 'touch wire/inside.h; module result/log wire/inside.h' \
 	'result/log.c includes wire/inside.h, which is private to its folder'
+finds 'a private header of another folder, at the top' dependencies 'touch wire/inside.h; echo "#include \"wire/inside.h\"" >>rant.c' \
+	'rant.c includes wire/inside.h, which is private to its folder'
 finds 'a report that includes a measuring loop' dependencies 'module measure/loop result/log.h; module report/text/report measure/loop.h' \
 	'report/text/report.c includes measure/loop.h: a report is made of a struct result, see result/result.h'
 finds 'a report that reads the machine' dependencies 'module report/text/report host/clock/clock.h' \
@@ -132,8 +138,12 @@ finds 'a header that does not compile alone' headers 'echo "uint64_t x(void);" >
 	"wire/packet.h does not compile alone: wire/packet.h:9:1: error: unknown type name 'uint64_t'"
 finds 'a source without a header' headers 'cp wire/packet.c wire/decode.c' 'wire/decode.c has no header'
 
-finds 'an excepted source that does not include its header' headers 'cp wire/packet.c doctor/check_nic.c' \
+finds 'a source that does not include the private header of its folder' headers 'cp wire/packet.c doctor/check_nic.c' \
 	'doctor/check_nic.c has no header'
+finds 'a source that includes the private header of another folder only' headers 'cp doctor/check_host.c wire/decode.c' \
+	'wire/decode.c has no header'
+finds 'an excepted source that does not include its header' headers 'cp wire/packet.c report/text/row.c' \
+	'report/text/row.c has no header'
 
 # asks NAME COMMAND QUESTION: after the command, sizes prints this question and no fault.
 asks() {
