@@ -5,10 +5,7 @@
  */
 #include "options.h"
 
-#include "options/phrase.h"
-#include "options/rules.h"
-#include "options/table.h"
-#include "options/value.h"
+#include "options/inside.h"
 
 #include <err.h>
 #include <errno.h>

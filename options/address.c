@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Addresses of IPv4, IPv6 and Ethernet, host names, prefixes. */
-#include "options/value.h"
-
-#include "options/phrase.h"
+#include "options/inside.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -2,8 +2,7 @@
 /* The present value of an option, and the help text, both from the table. */
 #include "options.h"
 
-#include "options/phrase.h"
-#include "options/table.h"
+#include "options/inside.h"
 
 #include <string.h>
 

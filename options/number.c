@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Numbers, times with their units, names of code points, tolerances. */
-#include "options/value.h"
-
-#include "options/phrase.h"
+#include "options/inside.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Phrases of messages and of the help text. */
-#include "options/phrase.h"
+#include "options/inside.h"
 
 #include <inttypes.h>
 #include <string.h>

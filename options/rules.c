@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The table of rules that concern two options: the condition that breaks each, and its message. */
-#include "options/rules.h"
-
-#include "options/phrase.h"
-#include "options/value.h"
+#include "options/inside.h"
 
 #include <err.h>
 #include <errno.h>

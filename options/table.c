@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* One row for each option. Rules about two options are in options/rules.c. */
-#include "options/table.h"
+#include "options/inside.h"
 
 #include <sched.h>
 #include <string.h>

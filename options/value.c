@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Flags, choices, names, actions, log rotation; and the table of the function for each kind of option. */
-#include "options/value.h"
-
-#include "options/phrase.h"
+#include "options/inside.h"
 
 #include <err.h>
 #include <errno.h>

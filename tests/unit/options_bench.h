@@ -3,8 +3,7 @@
 #ifndef OPTIONS_BENCH_H
 #define OPTIONS_BENCH_H
 
-#include "options/phrase.h"
-#include "options/table.h"
+#include "options/inside.h"
 
 #include <errno.h>
 #include <setjmp.h>
