@@ -5,12 +5,7 @@
  */
 #include "host/counters/activity.h"
 
-#include "host/counters/activity_cpu.h"
-#include "host/counters/activity_fields.h"
 #include "host/counters/activity_inside.h"
-#include "host/counters/activity_interrupts.h"
-#include "host/counters/activity_nic.h"
-#include "host/counters/activity_vm.h"
 
 #include <err.h>
 #include <errno.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The measuring CPU: frequency, throttling and idle states by sysfs, number of SMIs by an MSR. */
-#include "host/counters/activity_cpu.h"
-
 #include "host/counters/activity_inside.h"
 
 #include <errno.h>

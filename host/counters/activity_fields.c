@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Single numbers in files of /proc: of the thread, of the link, and steal time. */
-#include "host/counters/activity_fields.h"
-
 #include "host/counters/activity_inside.h"
+
 #include "host/nic/nic.h"
 
 #include <stdlib.h>

@@ -101,4 +101,62 @@ void activity_put(struct activity_reading *r, uint16_t slot, uint64_t value);
 /* True if the reading has a value of this slot. */
 bool activity_is_known(const struct activity_reading *r, unsigned slot);
 
+/* ---- activity_fields.c ------------------------------------------------------------------------------------------- */
+
+/* Single numbers in files of /proc: of the thread, of the link, and steal time. */
+
+/* Opens all files of /proc that stay open, including those that the other activity_*.c read, and adds the counters of
+ * this file. */
+void activity_fields_open(struct activity *a);
+
+/* Puts the values of its counters, without those that a file turned out to lack. */
+void activity_fields_read(struct activity *a, struct activity_reading *r);
+
+/* After the first reading: notes the counters that the files turned out to lack. */
+void activity_fields_note_missing(struct activity *a);
+
+/* ---- activity_cpu.c ---------------------------------------------------------------------------------------------- */
+
+/* The measuring CPU: frequency, throttling and idle states by sysfs, the count of SMIs by an MSR. */
+
+/* Adds the counters of the CPU that the thread is bound to; for a thread that is not bound it notes the counters that
+ * cannot be read. */
+void activity_cpu_open(struct activity *a);
+
+/* The SMIs, unless r->measuring: reading an MSR interrupts that CPU. The files are read by activity_read_singles(). */
+void activity_cpu_read(struct activity_inside *in, struct activity_reading *r);
+
+/* ---- activity_interrupts.c --------------------------------------------------------------------------------------- */
+
+/* Interrupts and softirqs of the measuring CPU and of the NIC: /proc/interrupts and /proc/softirqs. */
+
+/* Finds out which interrupts are the NIC's and on which CPUs they come. After activity_fields_open(), which opens
+ * the files. */
+void activity_interrupts_open(struct activity *a);
+
+/* Adds the interrupts that come for the first time, too. Sets r->cpus and r->rows. */
+void activity_interrupts_read(struct activity *a, struct activity_reading *r);
+
+/* ---- activity_nic.c ---------------------------------------------------------------------------------------------- */
+
+/* Counters of the NIC driver: statistics by ethtool, and timestamps delivered and lost. */
+
+/* Adds, of the driver's statistics, those whose names contain a word for a fault. Maps memory. */
+void activity_nic_open(struct activity *a);
+
+/* Nothing of the statistics when the driver has another number of them than at opening. */
+void activity_nic_read(struct activity *a, struct activity_reading *r);
+
+/* Unmaps it. */
+void activity_nic_close(struct activity_inside *in);
+
+/* ---- activity_vm.c ----------------------------------------------------------------------------------------------- */
+
+/* The hypervisor's report of disruptions: migration, pause, snapshot (VMClock, UAPI.13). */
+
+/* Opens /dev/vmclock0 (Linux 6.13 and newer). Without the device nothing is added and nothing is noted. */
+void activity_vm_open(struct activity *a);
+
+void activity_vm_read(const struct activity_inside *in, struct activity_reading *r);
+
 #endif

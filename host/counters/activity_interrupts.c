@@ -3,9 +3,8 @@
  * /proc/interrupts and /proc/softirqs, tables with a column for each CPU: counters of the measuring CPU, of the NIC's
  * interrupts, and of the CPUs that handle these.
  */
-#include "host/counters/activity_interrupts.h"
-
 #include "host/counters/activity_inside.h"
+
 #include "host/file.h"
 #include "host/nic/nic.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Counters of the NIC driver: statistics by ethtool, and timestamps delivered and lost. */
-#include "host/counters/activity_nic.h"
-
 #include "host/counters/activity_inside.h"
+
 #include "host/nic/nic.h"
 #include "host/nic/nic_abilities.h"
 

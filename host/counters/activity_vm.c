@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The disruption marker of VMClock changes with each event that may change the CPU's counter: a live migration, a
  * pause, a restored snapshot. Layout: UAPI.13, "The vmclock_abi structure"; all fields are little-endian. */
-#include "host/counters/activity_vm.h"
-
 #include "host/counters/activity_inside.h"
 
 #include <endian.h>
