@@ -10,8 +10,6 @@
 
 #include "host/clock/clock_compare.h"
 #include "host/clock/clock_inside.h"
-#include "host/clock/clock_seqlock.h"
-#include "host/clock/clock_track.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -7,10 +7,7 @@
  * taken back when the rate is measured. A fault begins and ends at an unknown time between two readings: it explains
  * any offset between the extrapolations by the old rate and by the new rate.
  */
-#include "host/clock/clock_fault.h"
-
 #include "host/clock/clock_inside.h"
-#include "host/clock/clock_track.h"
 
 #include <string.h>
 

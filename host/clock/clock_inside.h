@@ -143,4 +143,58 @@ static inline struct clock_rate better(struct clock_rate a, struct clock_rate b)
 	return b.measured && (!a.measured || b.bound_ppb < a.bound_ppb) ? b : a;
 }
 
+/* ---- clock_track.c ----------------------------------------------------------------------------------------------- */
+
+/* Rates, steps and standstills of each clock, found from successive readings. */
+
+/* The two clocks of a relation, whose steps and frequency settings affect it. */
+enum between { PHC_REAL, PHC_RAW, REAL_RAW };
+
+/* Rate of an offset. If it is not measured, it comes from the frequency settings, with a wider bound. */
+struct clock_slope {
+	bool measured;
+	double ppb, bound_ppb;
+};
+
+/* Adds a reading to the history. Fills its broken[] and odd_ns[]; counts steps, standstills and changes of the
+ * frequency settings; begins a new segment where a clock was set or stood still. */
+void clock_track_add(struct clock_watch *c, struct clock_reading *r);
+
+/* Slope at a reading that is still in the history, by the readings of the two seconds before it. */
+struct clock_slope clock_track_slope(const struct clock_watch *c, uint64_t number, enum between b);
+
+/* Difference, at reading r, between the clock and its extrapolation from an earlier reading. The bound is the sum of
+ * the uncertainties of both brackets, of the rate, and of changes of the rate since then; extra_ppb is added to it. */
+struct clock_jump clock_track_jump(const struct clock_watch *c, uint64_t number, const struct clock_reading *r,
+				   enum clock_which which, int64_t extra_ppb);
+
+void clock_track_note_step(struct clock_watch *c, const struct clock_jump *j);
+
+/* Limit of the change of rate between two readings: the sum over both clocks, which may change independently. */
+int64_t clock_track_spread_ppb(const struct clock_reading *x, const struct clock_reading *y, enum between b);
+
+/* Mean rate over the present segment, which began at the last step or standstill. */
+struct clock_rate clock_track_segment(const struct clock_track *t);
+
+/* ---- clock_fault.c ----------------------------------------------------------------------------------------------- */
+
+/* Standstills and frequency errors of the PHC, and the steps that they explain. The queries are in clock.h. */
+
+/* To be called before a reading with the PHC, other than the first, is added. True: the PHC stands, or stood at the
+ * previous reading, which explains its offset; any remainder was counted as a step. */
+bool clock_fault_stands(struct clock_watch *c, struct clock_reading *r);
+
+/* To be called before a reading that found a step is added. True: a frequency error explains this step and the step of
+ * the previous reading; both steps are taken back, and the two readings belong together. */
+bool clock_fault_is_a_rate(struct clock_watch *c, struct clock_reading *r);
+
+/* To be called after a reading was added: searches for a frequency error of the PHC. */
+void clock_fault_look(struct clock_watch *c);
+
+/* ---- clock_seqlock.c --------------------------------------------------------------------------------------------- */
+
+/* The seqlock that publishes the clock relation to the measuring thread; the readers are in clock.h. To be called after
+ * a reading was added: publishes the new relation, and records the error of the previous. */
+void clock_seqlock_publish(struct clock_watch *c);
+
 #endif

@@ -3,11 +3,9 @@
  * Seqlock for the relation of the PHC to CLOCK_REALTIME, by which the measuring thread converts its times to the PHC
  * (hot path), and the errors that were found only after a conversion.
  */
-#include "host/clock/clock_seqlock.h"
+#include "host/clock/clock_inside.h"
 
 #include "host/clock/clock_compare.h"
-#include "host/clock/clock_inside.h"
-#include "host/clock/clock_track.h"
 
 /* A copy of the content of a slot. */
 struct reported {

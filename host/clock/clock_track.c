@@ -6,10 +6,8 @@
  * a servo by the frequency setting that it writes. The change of the setting is added to the bound; where the setting
  * cannot be read, the greatest change that the kernel allows (500 ppm) is assumed.
  */
-#include "host/clock/clock_track.h"
-
 #include "host/clock/clock_inside.h"
-#include "host/clock/clock_fault.h"
+
 
 #define WANDER_PPB 1000
 #define UNKNOWN_PPB (2 * SLEW_PPB) /* change of a setting that cannot be read: the whole range of adjtimex(2) */
