@@ -16,7 +16,6 @@
 #include "host/nic/link.h"
 #include "host/nic/nic.h"
 #include "host/nic/nic_best.h"
-#include "host/nic/nic_details.h"
 #include "host/nic/nic_driver.h"
 #include "host/nic/nic_lower.h"
 #include "host/nic/nic_reach.h"

@@ -4,7 +4,6 @@
 
 #include "host/file.h"
 #include "host/nic/nic.h"
-#include "host/nic/nic_details.h"
 
 #include <inttypes.h>
 #include <net/if.h>

@@ -5,7 +5,6 @@
 
 #include "host/nic/link.h"
 #include "host/nic/nic.h"
-#include "host/nic/nic_details.h"
 #include "rant.h"
 
 /* A timestamp setting of the NIC, with its names in 'ethtool -T'. */

@@ -31,7 +31,7 @@ struct nic {
 	char stamper_name[IFNAMSIZ];
 	bool changed; /* nic_stamp() changed the setting, nic_restore() has to restore it */
 	int found[3], set[3]; /* settings before and after nic_stamp(), as in nic_stamp.h */
-	int share_fd; /* valid with `changed`: see nic_share.h; -1: not shared */
+	int share_fd; /* valid with `changed`: see nic_inside.h; -1: not shared */
 	char share_path[80];
 	int control_fd; /* for ioctls; kept open so that nic_restore() needs no new descriptor */
 };
@@ -63,6 +63,19 @@ struct nic_link {
 
 /* By ETHTOOL_GLINKSETTINGS. 0 or -errno; -EOPNOTSUPP where the driver does not report a speed. */
 int nic_read_link(const struct nic *n, struct nic_link *link);
+
+/* Driver, firmware, link speed and interrupt coalescing of the NIC, as context for a result. */
+struct nic_details {
+	char driver_version[40], firmware[40]; /* empty: not reported */
+	struct nic_link link; /* speed_mbps -1: not known */
+	bool coalescing_known;
+	bool adaptive_receive, adaptive_transmit;
+	uint32_t receive_us, transmit_us; /* longest delay of an interrupt by coalescing */
+};
+
+/* By ETHTOOL_GDRVINFO, GLINKSETTINGS and GCOALESCE. A value that cannot be read is marked as not known; prints
+ * nothing. */
+void nic_read_details(const struct nic *n, struct nic_details *d);
 
 /* Runs one command of linux/ethtool.h by ioctl, in any network namespace. `command` points to the struct of the
  * command, which begins with its ETHTOOL_* number. 0 or -errno. */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Routes and addresses of the interface, by rtnetlink. */
-#include "host/nic/nic_address.h"
-
 #include "host/nic/nic_inside.h"
+
 #include "host/nic/nic_netlink.h"
 
 #include <arpa/inet.h>

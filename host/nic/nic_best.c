@@ -4,7 +4,7 @@
 
 #include "host/nic/nic.h"
 #include "host/nic/nic_abilities.h"
-#include "host/nic/nic_address.h"
+#include "host/nic/nic_inside.h"
 #include "host/nic/nic_names.h"
 #include "host/nic/nic_stamp.h"
 

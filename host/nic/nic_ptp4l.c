@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Interfaces and domain of each ptp4l(8), by /proc/PID/cmdline and the configuration file of its option -f. */
-#include "host/nic/nic_ptp4l.h"
+#include "host/nic/nic_inside.h"
 
 #include "host/file.h"
 

@@ -2,8 +2,7 @@
 /* Requirements of each transport on the interface and on the address. */
 #include "host/nic/nic_reach.h"
 
-#include "host/nic/nic_address.h"
-#include "host/nic/nic_ptp4l.h"
+#include "host/nic/nic_inside.h"
 
 #include <err.h>
 #include <errno.h>

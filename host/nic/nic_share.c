@@ -5,7 +5,7 @@
  * drops it when the process ends in any manner. F_OFD_SETLK of fcntl(2) converts between shared and exclusive without a
  * gap; flock(2) does not.
  */
-#include "host/nic/nic_share.h"
+#include "host/nic/nic_inside.h"
 
 #include <fcntl.h>
 #include <string.h>

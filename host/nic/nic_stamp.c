@@ -9,7 +9,6 @@
 #include "host/nic/nic_inside.h"
 #include "host/nic/nic_lower.h"
 #include "host/nic/nic_names.h"
-#include "host/nic/nic_share.h"
 
 #include <err.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "host/nic/resolve.h"
 
 #include "host/file.h"
-#include "host/nic/nic_address.h"
+#include "host/nic/nic_inside.h"
 
 #include <arpa/inet.h>
 #include <err.h>

@@ -11,7 +11,7 @@
 #include "doctor/facts.h"
 #include "doctor/rows.h"
 #include "golden.h"
-#include "host/nic/nic_address.h"
+#include "host/nic/nic_inside.h"
 #include "host/nic/nic_napi.h"
 #include "options.h"
 #include "wire/socket.h"
