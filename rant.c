@@ -31,8 +31,6 @@
 #include "host/process/privileges.h"
 #include "host/process/signals.h"
 #include "host/process/worker.h"
-#include "host/trace/trace_keep.h"
-#include "host/trace/trace_running.h"
 #include "host/trace/trace_save.h"
 #include "measure/exchange.h"
 #include "measure/run_buffers.h"

@@ -6,8 +6,6 @@
  */
 #include "tracefs.h"
 
-#include "host/trace/trace_doubt.h"
-#include "host/trace/trace_events.h"
 #include "host/trace/trace_files.h"
 
 #include <err.h>

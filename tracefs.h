@@ -74,4 +74,12 @@ bool trace_is_frozen(const struct trace *t);
  * off. In use by others, all stays as it is. Safe in a signal handler. */
 void trace_close(struct trace *t);
 
+/* ---- trace_running.c --------------------------------------------------------------------------------------------- */
+
+/* Detection of a running kernel trace. */
+
+/* True if the kernel is tracing in any instance: tracing is on, and a tracer is set or events are enabled. text: name
+ * of the first such instance. Also false if tracefs cannot be read. Takes milliseconds; changes nothing. */
+bool trace_is_running(char *text, size_t bytes);
+
 #endif

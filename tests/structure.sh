@@ -33,6 +33,8 @@ other_header='
 doctor/check_*.c  doctor/rows.h  the rows of one table, in the order in which they are printed
 report/export/json_*.c  report/export/json_parts.h  the members of one object, in the order in which they are written
 analyse/run_*.c   analyse/run_parts.h  the same members, as they are read
+host/trace/trace_*.c  host/trace/trace_files.h  the parts of tracefs.c
+host/trace/trace_*.c  host/trace/trace_save.h  saving during the run and after it
 '
 
 # A report is made of a struct result: report/ and analyse/ include nothing of host/, wire/, measure/ and tracefs.h, except:

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Conditions that make a trace useless: refused markers, no events, a small buffer, an unsuitable clock. */
-#include "host/trace/trace_doubt.h"
-
-#include "host/trace/trace_events.h"
 #include "host/trace/trace_files.h"
 
 #include <err.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The events of --trace-events. Facts: include/trace/events/ and arch/x86/include/asm/trace/ of Linux 6.1 to 7.3. */
-#include "host/trace/trace_events.h"
-
 #include "host/trace/trace_files.h"
 
 #include <err.h>

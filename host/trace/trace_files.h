@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Location of tracefs, and the small files of an instance. For trace_*.c and tracefs.c only. */
+/* Location of tracefs, and the small files of an instance; its events. For trace_*.c and tracefs.c only. */
 #ifndef HOST_TRACE_TRACE_FILES_H
 #define HOST_TRACE_TRACE_FILES_H
 
@@ -52,5 +52,41 @@ static inline int trace_set(int fd, const char *c)
 
 	return done == 1 ? 0 : done < 0 ? errno : EIO;
 }
+
+/* ---- trace_events.c ---------------------------------------------------------------------------------------------- */
+
+/* The events that rant switches on in an instance that it has made. */
+
+struct trace_event {
+	const char *name; /* SYSTEM/NAME, as the folder below events/ */
+	bool packet; /* only in the set TRACE_EVENTS_PACKET */
+	bool each; /* an interrupt of the NIC causes it, so the CPU of the interrupts records it for each packet */
+};
+
+/* Both sets, the light one first. config/trace.sh and docs/spikes.md have the same names. */
+extern const struct trace_event trace_event_table[];
+extern const size_t trace_event_rows;
+
+/* Switches on the events of the set; fills t->events, and t->events_missing for those that this kernel does not have.
+ * 0, or -errno after one line. */
+int trace_events_on(struct trace *t, enum trace_events set);
+
+/* Switches off all events of the instance, if trace_events_on() has switched on any. Safe in a signal handler. */
+void trace_events_off(const struct trace *t);
+
+/* Number of enabled events that a packet causes, at a NIC with one interrupt for each packet, in the first 4 KiB of
+ * names. An event outside of the table counts; a tracer counts as one event. */
+unsigned trace_count_packet_events(const struct trace *t);
+
+/* ---- trace_doubt.c ----------------------------------------------------------------------------------------------- */
+
+/* Conditions that make a trace useless. */
+
+/* Checks that markers can be written: the switch of the instance, and the CPUs of this process. 0, or -EINVAL after one
+ * line. Also prints a line if they can be written on some of the CPUs only. */
+int trace_doubt_markers(const struct trace *t);
+
+/* Prints a line each for a clock, events and a buffer that cannot show the cause of a breach. Fills t->clock. */
+void trace_doubt_content(struct trace *t, double packets_per_s);
 
 #endif

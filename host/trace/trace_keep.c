@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Saving and re-arming of the kernel's trace during the run, by the housekeeping thread. */
-#include "host/trace/trace_keep.h"
+#include "host/trace/trace_save.h"
 
 void trace_keep(struct trace_keeper *k, int64_t now_ns)
 {

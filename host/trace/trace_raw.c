@@ -3,7 +3,7 @@
  * Saving the raw pages of a frozen trace: nanoseconds, where the text has microseconds.
  * Facts: Documentation/trace/ftrace.rst, kernel/trace/trace.c, trace-cmd-restore(1).
  */
-#include "host/trace/trace_raw.h"
+#include "host/trace/trace_save.h"
 
 #include "host/file.h"
 #include "host/trace/trace_files.h"

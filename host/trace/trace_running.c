@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Detection of a running kernel trace in any instance. */
-#include "host/trace/trace_running.h"
+#include "tracefs.h"
 
 #include "host/trace/trace_files.h"
 

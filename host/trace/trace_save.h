@@ -3,12 +3,17 @@
 #ifndef HOST_TRACE_TRACE_SAVE_H
 #define HOST_TRACE_TRACE_SAVE_H
 
-#include "host/trace/trace_raw.h"
 #include "tracefs.h"
+
+/* Parts that could not be saved. All zeros: none. */
+struct trace_left_out {
+	unsigned parts;
+	char first[96]; /* name of the first, and the reason */
+};
 
 /* A trace that trace_save() has written. */
 struct trace_saved {
-	char path[PATH_MAX]; /* a new folder: all.txt, cpuN.txt, and raw/ of trace_raw.h */
+	char path[PATH_MAX]; /* a new folder: all.txt, cpuN.txt, and raw/ of trace_raw.c */
 	const char *source; /* "snapshot" or "trace" */
 	int spike_cpu; /* CPU whose file has the marker; -1: no file has it */
 	bool swap_skipped; /* the expected snapshot with the marker is missing, so `trace` was saved instead */
@@ -29,5 +34,45 @@ int trace_save(struct trace *t, const char *folder, struct trace_saved *saved);
  * after one line: then it stays frozen. -EBUSY without a line: not frozen, or not saved. Where another program shares
  * the instance, its unsaved trace is lost too. */
 int trace_rearm(struct trace *t);
+
+/* ---- trace_raw.c ------------------------------------------------------------------------------------------------- */
+
+/* Saving the raw pages of a trace, and the files that explain them. For trace_save.c only. */
+
+/* Counts a part that is left out, and keeps the name of the first. error: errno. */
+void trace_leave_out(struct trace_left_out *left_out, const char *name, int error);
+
+/* Makes the folder `raw` in the folder of a saved trace: the pages of each traced CPU, from `source` ("snapshot" or
+ * "trace"), header_page, header_event, the formats of the enabled events and of ftrace/print, and saved_cmdlines. The
+ * paths below `raw` are those of tracefs. A part that cannot be read or written is left out. Reading the pages of
+ * "trace" removes them from the buffer, so they are left out while another program measures with this instance. */
+void trace_save_raw(const struct trace *t, const char *source, int folder_fd, struct trace_left_out *left_out);
+
+/* ---- trace_keep.c ------------------------------------------------------------------------------------------------ */
+
+/* Saving and re-arming of the trace during the run. */
+
+struct trace_keeper {
+	/* Set by the caller. */
+	struct trace *trace; /* NULL: none */
+	const char *folder; /* for saved traces */
+	int64_t interval_ns; /* re-arm at most once in this time */
+
+	/* Results; initialize with zeros. */
+	struct trace_saved saved; /* the last saved trace; path empty: none */
+	int error; /* -errno of saving or re-arming; no trace is saved after it */
+	int64_t rearmed_ns; /* CLOCK_MONOTONIC */
+};
+
+/* Housekeeping thread. Saves a frozen trace that is not saved yet, and re-arms it. A trace that cannot be saved stays
+ * frozen as evidence, and saving it is not tried again. now_ns: CLOCK_MONOTONIC. */
+void trace_keep(struct trace_keeper *k, int64_t now_ns);
+
+/* trace_keep() at the current time, as a duty of host/process/worker.h: the context is a struct trace_keeper. */
+void trace_keep_now(void *keeper);
+
+/* After the run: saves the trace of the last breach, if `folder` is given and it was not saved already. k->saved is
+ * then the last saved trace. 0, or -errno after one line: saving or re-arming failed. */
+int trace_keep_last(struct trace_keeper *k);
 
 #endif

@@ -4,13 +4,12 @@
  * saved. */
 #include "host/process/worker.c"
 
-#include "host/trace/trace_keep.h"
+#include "golden.h"
 #include "host/trace/trace_save.h"
+#include "report/text/progress.h"
+#include "result/breach.h"
 #include "tracefs.h"
 #include "wire/socket.h"
-#include "result/breach.h"
-#include "report/text/progress.h"
-#include "golden.h"
 
 #include <dirent.h>
 #include <fcntl.h>
