@@ -4,7 +4,7 @@
  * runs before queueing, selects the senders. Offsets count from the PTP message (SOCK_DGRAM), with
  * SKF_LL_OFF from the link header.
  */
-#include "wire/ethernet.h"
+#include "wire/socket_inside.h"
 
 #include "host/nic/nic.h"
 #include "options.h"

@@ -3,7 +3,7 @@
  * Socket for ICMP echoes. Although it is connected, each packet carries the server's address and each reply
  * requests its sender's address: a connected ping socket receives replies of other hosts too.
  */
-#include "wire/icmp.h"
+#include "wire/socket_inside.h"
 
 #include "host/nic/nic.h"
 #include "options.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Capabilities and start-up of the kernel's timestamps. */
-#include "wire/kernel_stamps.h"
+#include "wire/socket_inside.h"
 
 #include <errno.h>
 #include <linux/net_tstamp.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Opens the sockets of a reflector. Two listening sockets, since a dual-stack socket takes longer for IPv4,
  * see docs/protocol.md. */
-#include "wire/listen.h"
+#include "wire/socket_inside.h"
 
 #include "host/nic/nic.h"
 #include "options.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Source ports of an emitter. */
-#include "wire/ports.h"
+#include "wire/socket_inside.h"
 
 #include "options.h"
 

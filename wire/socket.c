@@ -4,12 +4,8 @@
 
 #include "host/nic/nic.h"
 #include "options.h"
-#include "wire/ethernet.h"
-#include "wire/icmp.h"
 #include "wire/kernel_call.h"
-#include "wire/kernel_stamps.h"
-#include "wire/listen.h"
-#include "wire/ports.h"
+#include "wire/socket_inside.h"
 
 #include <arpa/inet.h>
 #include <err.h>

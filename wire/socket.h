@@ -76,7 +76,7 @@ struct channel {
 	int listeners;
 	union address server; /* emitter whose socket cannot be connected */
 	counter peer_sockets_taken, peer_sockets_refused;
-	/* an emitter's source ports, instead of peer_socket[0]: see wire/ports.h; NULL: a single port */
+	/* an emitter's source ports, instead of peer_socket[0]: see wire/ports.c; NULL: a single port */
 	struct peer_socket *port;
 	int ports; /* open source ports */
 	int ready_fd; /* epoll(7) of the source ports */

@@ -57,7 +57,7 @@ enum fetch stamp_fetch(struct channel *c, struct departure *d);
 
 #define STAMP_READY 4
 
-/* A source port (wire/ports.h) with pending events. */
+/* A source port (wire/ports.c) with pending events. */
 struct stamp_ready {
 	uint8_t number;
 	bool receive; /* a datagram */
