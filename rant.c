@@ -53,8 +53,6 @@
 #include "report/verdict/verdict.h"
 #include "result/breach.h"
 #include "result/take.h"
-#include "result/take_clocks.h"
-#include "result/take_nic.h"
 #include "tracefs.h"
 #include "wire/hmac.h"
 #include "wire/plan.h"

@@ -10,29 +10,37 @@
 #include "options.h"
 #include "rant.h"
 #include "result/account.h"
-#include "result/activity.h"
-#include "result/affinity.h"
 #include "result/breach.h"
-#include "result/changes.h"
 #include "result/clocks.h"
 #include "result/confidence.h"
-#include "result/counters.h"
 #include "result/evidence.h"
+#include "result/ipdv.h"
 #include "result/level.h"
 #include "result/log.h"
+#include "result/machine.h"
 #include "result/nic.h"
 #include "result/outage.h"
-#include "result/poll_gaps.h"
 #include "result/read.h"
 #include "result/rules.h"
 #include "result/source_port.h"
 #include "result/spikes.h"
 #include "result/stages.h"
-#include "result/ipdv.h"
 #include "wire/sequence.h"
 
 /* With --interval: send time less scheduled time, RTT from the scheduled time, and duration of the send call. */
 enum planned { PLANNED_LATE, PLANNED_RTT, PLANNED_CALL, PLANNED };
+
+#define POLL_GAP_LONG_NS (10 * NS_PER_US) /* gaps between exchanges count from here on */
+
+/*
+ * Poll gaps: times in which the measuring thread did not poll (hot). In an ordinary turn of the loop a gap is the time of
+ * a system call. A longer gap is an interrupt, a softirq, another thread or a page fault on its CPU, or a hypervisor:
+ * between exchanges they are what oslat(8) measures.
+ */
+struct poll_gaps {
+	struct histogram *within; /* the longest gap of each exchange; NULL: not collected */
+	struct outages between; /* gaps of POLL_GAP_LONG_NS or more between exchanges, at most one between two */
+};
 
 enum one_way { ONE_WAY_FORWARD, ONE_WAY_BACKWARD, ONE_WAYS };
 
@@ -145,7 +153,7 @@ struct result {
 
 	struct result_log log; /* before the run: the ring */
 
-	/* The host, after the run; by result/take.h and take_clocks.h. */
+	/* The host, after the run; by result/take.h. */
 	struct result_clocks clocks;
 	struct result_peer peer; /* emitter */
 	struct result_commands commands;

@@ -6,11 +6,8 @@
 #include "host/counters/pmu.h"
 #include "host/process/affinity.h"
 #include "host/process/hook.h"
-#include "result/activity.h"
-#include "result/affinity.h"
-#include "result/changes.h"
-#include "result/counters.h"
 #include "result/evidence.h"
+#include "result/machine.h"
 #include "tracefs.h"
 
 #include <err.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Results of the clocks as plain data. */
-#include "result/take_clocks.h"
+#include "result/take.h"
 
 #include "host/clock/clock.h"
 #include "host/clock/clock_peer.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Results of the NIC as plain data. */
-#include "result/take_nic.h"
+#include "result/take.h"
 
 #include "host/nic/link.h"
 #include "host/nic/nic_names.h"

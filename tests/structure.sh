@@ -35,6 +35,7 @@ report/export/json_*.c  report/export/json_parts.h  the members of one object, i
 analyse/run_*.c   analyse/run_parts.h  the same members, as they are read
 host/trace/trace_*.c  host/trace/trace_files.h  the parts of tracefs.c
 host/trace/trace_*.c  host/trace/trace_save.h  saving during the run and after it
+result/take_*.c   result/take.h  the copies of the objects of host/
 '
 
 # A report is made of a struct result: report/ and analyse/ include nothing of host/, wire/, measure/ and tracefs.h, except:

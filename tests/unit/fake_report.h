@@ -6,16 +6,14 @@
 #ifndef FAKE_REPORT_H
 #define FAKE_REPORT_H
 
-#include "host/trace/trace_save.h"
 #include "golden.h"
 #include "histogram.h"
+#include "host/trace/trace_save.h"
 #include "options.h"
 #include "report/text/report.h"
 #include "result/log.h"
 #include "result/result.h"
 #include "result/take.h"
-#include "result/take_clocks.h"
-#include "result/take_nic.h"
 #include "tracefs.h"
 #include "util.h"
 #include "wire/packet.h"

@@ -6,7 +6,7 @@
 
 #include "host/nic/link.h"
 #include "result/nic.h"
-#include "result/take_nic.h"
+#include "result/take.h"
 #include "util.h"
 
 #include <inttypes.h>

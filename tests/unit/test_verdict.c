@@ -5,8 +5,7 @@
 
 #include "golden.h"
 #include "host/clock/clock_peer.h"
-#include "result/take_clocks.h"
-#include "result/take_nic.h"
+#include "result/take.h"
 #include "util.h"
 #include "wire/socket.h"
 
