@@ -2,7 +2,7 @@
 /* Reads a log that is a NumPy array (.npy). */
 #include "analyse/log_array.h"
 
-#include "report/log/log_npy.h"
+#include "report/log/log_form.h"
 
 #include <err.h>
 #include <errno.h>

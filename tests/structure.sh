@@ -35,6 +35,7 @@ report/export/json_*.c  report/export/json_parts.h  the members of one object, i
 analyse/run_*.c   analyse/run_parts.h  the same members, as they are read
 host/trace/trace_*.c  host/trace/trace_files.h  the parts of tracefs.c
 host/trace/trace_*.c  host/trace/trace_save.h  saving during the run and after it
+report/log/log_*.c  report/log/log_form.h  the forms of a log
 result/take_*.c   result/take.h  the copies of the objects of host/
 '
 

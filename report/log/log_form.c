@@ -2,8 +2,6 @@
 /* Contents of a log record, independent of the format. */
 #include "report/log/log_form.h"
 
-#include "report/log/log_npy.h"
-#include "report/log/log_text.h"
 #include "report/text/label.h"
 
 const struct log_form log_forms[LOG_FORMATS] = {

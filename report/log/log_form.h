@@ -113,4 +113,32 @@ static inline bool log_columns_transmit(const struct log_columns *c)
 /* True if a user-space time could not be converted to the timebase of its host's timestamps. */
 bool log_columns_unconverted(const struct log_columns *c, const struct sample *s);
 
+/* ---- log_text.c -------------------------------------------------------------------------------------------------- */
+
+/* The log as text in columns, and as comma-separated values. See struct log_form. */
+
+/* Columns of fixed width, right-aligned; times in seconds with nine digits; "-" for a missing value. */
+char *log_text_begin(char *at, struct log_columns *c, uint64_t records);
+char *log_text_record(char *at, struct log_columns *c, const struct sample *s, uint64_t left_out);
+
+/* All times in whole nanoseconds, which no reader rounds; empty if missing. */
+char *log_csv_begin(char *at, struct log_columns *c, uint64_t records);
+char *log_csv_record(char *at, struct log_columns *c, const struct sample *s, uint64_t left_out);
+
+/* ---- log_npy.c --------------------------------------------------------------------------------------------------- */
+
+/*
+ * The log as a NumPy array: a header of NPY_BEGIN_BYTES, then records of 64 octets, or 128 of a full log, or 160 with
+ * the kernel's transmit times.
+ * The number of records in the header equals the number of records after it. See struct log_form.
+ * https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+ */
+
+#define NPY_BEGIN_BYTES 1024
+#define NPY_MISSING INT64_MIN /* a missing time or latency */
+#define NPY_UNPLACED 0x100 /* flag in FLAGS; the values below it are enum follow_up */
+
+char *log_npy_begin(char *at, struct log_columns *c, uint64_t records);
+char *log_npy_record(char *at, struct log_columns *c, const struct sample *s, uint64_t left_out);
+
 #endif

@@ -4,7 +4,6 @@
 #include "report/log/log_mend.h"
 
 #include "report/log/log_form.h"
-#include "report/log/log_npy.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The log as a NumPy array. */
-#include "report/log/log_npy.h"
+#include "report/log/log_form.h"
 
 #include "report/text/label.h"
 

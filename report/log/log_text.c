@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Lines of the log. */
-#include "report/log/log_text.h"
+#include "report/log/log_form.h"
 
 #include "report/text/digits.h"
 #include "report/text/label.h"

@@ -9,8 +9,6 @@
 #include "fake_report.h"
 
 #include "report/log/log_form.h"
-#include "report/log/log_npy.h"
-#include "report/log/log_text.h"
 
 static inline int set_up_log(void **state)
 {

@@ -6,7 +6,7 @@
 
 #include "fake_report.h"
 #include "log_folder.h"
-#include "report/log/log_npy.h"
+#include "report/log/log_form.h"
 
 /* ---- The bench --------------------------------------------------------------------------------------------------- */
 

@@ -3,7 +3,6 @@
 /* Reads logs of each form, and refuses damaged logs. */
 #include "analyse/log_read.c"
 
-#include "report/log/log_npy.h"
 #include "results_files.h"
 
 #include "report/log/log_form.h"
