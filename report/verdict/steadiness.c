@@ -8,6 +8,7 @@
  */
 #include "report/verdict/steadiness.h"
 
+#include "report/verdict/verdict_inside.h"
 #include "result/result.h"
 
 #include <inttypes.h>

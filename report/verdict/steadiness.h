@@ -3,7 +3,7 @@
 #ifndef REPORT_VERDICT_STEADINESS_H
 #define REPORT_VERDICT_STEADINESS_H
 
-#include "report/verdict/verdict_finding.h"
+#include "rant.h"
 #include "result/level.h"
 
 #define STEADINESS_SECONDS 20 /* fewer give no finding */
@@ -29,7 +29,5 @@ void steadiness_explain(struct level_changes *to, const struct result_changes *m
 
 /* "p50 20.1 to 21.3 us after 61 s, p99 ..."; empty without a change. */
 void steadiness_say(char *text, size_t bytes, const struct level_changes *c);
-
-enum verdict_outcome verdict_look_steadiness(const struct verdict_facts *f, struct verdict_finding *found);
 
 #endif

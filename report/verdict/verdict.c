@@ -11,10 +11,7 @@
 #include "report/text/label.h"
 #include "report/text/report.h"
 #include "report/verdict/steadiness.h"
-#include "report/verdict/verdict_activity.h"
-#include "report/verdict/verdict_finding.h"
-#include "report/verdict/verdict_outage.h"
-#include "report/verdict/verdict_remote.h"
+#include "report/verdict/verdict_inside.h"
 #include "result/result.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * Selects the counters of host/counters/activity.c that affect the verdict. Counters of a driver are recognised by the
  * words in their names.
  */
-#include "report/verdict/verdict_activity.h"
+#include "report/verdict/verdict_inside.h"
 
 #include "options.h"
 #include "report/verdict/verdict.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Text of a finding, and of the verdict. */
-#include "report/verdict/verdict_finding.h"
+#include "report/verdict/verdict_inside.h"
 
 const char *verdict_comma(const struct verdict_finding *found)
 {

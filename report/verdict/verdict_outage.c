@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reasons about outages: full socket buffer, missing replies, link failures. */
-#include "report/verdict/verdict_outage.h"
+#include "report/verdict/verdict_inside.h"
 
 #include "options.h"
 #include "result/result.h"

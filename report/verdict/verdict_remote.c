@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reasons about the reflector's clock, from the exchanges and from its own reports. */
-#include "report/verdict/verdict_remote.h"
+#include "report/verdict/verdict_inside.h"
 
 #include "options.h"
 #include "result/result.h"
