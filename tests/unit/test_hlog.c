@@ -1,4 +1,4 @@
-/* build: sources=report/text/order.c,report/export/second.c,report/export/json.c,report/text/label.c,histogram.c,@result libs= */
+/* build: sources=report/export/second.c,report/export/json.c,report/text/label.c,histogram.c,@result libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The interval log of HdrHistogram: its octets, read back one by one, and where a value is. */
 #include "report/export/hlog.c"

@@ -1,4 +1,4 @@
-/* build: sources=@report,report/text/order.c,report/text/interval.c,report/text/progress.c,host/process/signals.c,host/process/loop.c,host/process/memory.c,host/process/worker.c libs=-lm */
+/* build: sources=@report,report/text/interval.c,report/text/progress.c,host/process/signals.c,host/process/loop.c,host/process/memory.c,host/process/worker.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The interim report: its text, its line, and the time when it is due. */
 #include "report/text/interim.c"

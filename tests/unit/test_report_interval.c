@@ -1,4 +1,4 @@
-/* build: sources=histogram.c,report/text/order.c libs=-lm */
+/* build: sources=histogram.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The samples of one interval, as the difference of two copies of the histogram. */
 #include "report/text/interval.c"

@@ -1,4 +1,4 @@
-/* build: sources=report/text/order.c,report/export/json.c,report/text/label.c,histogram.c,@result libs= */
+/* build: sources=report/export/json.c,report/text/label.c,histogram.c,@result libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The samples of a second: its percentiles, its buckets, and counts where a value is not known. */
 #include "report/export/second.c"
