@@ -40,8 +40,6 @@
 #include "report/export/breach_file.h"
 #include "report/export/outputs.h"
 #include "report/log/log_writer.h"
-#include "report/text/configuration.h"
-#include "report/text/environment.h"
 #include "report/text/progress.h"
 #include "report/text/report.h"
 #include "report/text/status.h"

@@ -2,16 +2,10 @@
 /* The result of the files that were read, and its text. */
 #include "analyse/outcome.h"
 
-#include "report/text/account.h"
 #include "report/text/breach.h"
 #include "report/text/brief.h"
-#include "report/text/clocks.h"
-#include "report/text/echo.h"
-#include "report/text/headline.h"
 #include "report/text/label.h"
-#include "report/text/machine.h"
-#include "report/text/statistics.h"
-#include "report/text/ipdv.h"
+#include "report/text/sections.h"
 #include "report/verdict/rhythm_run.h"
 
 #include <err.h>

@@ -4,8 +4,8 @@
 #include "analyse/outcome.h"
 #include "analyse/run_parts.h"
 #include "report/export/json_parts.h"
-#include "report/text/account.h"
 #include "report/text/label.h"
+#include "report/text/sections.h"
 
 #include <errno.h>
 #include <string.h>

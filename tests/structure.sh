@@ -36,6 +36,8 @@ analyse/run_*.c   analyse/run_parts.h  the same members, as they are read
 host/trace/trace_*.c  host/trace/trace_files.h  the parts of tracefs.c
 host/trace/trace_*.c  host/trace/trace_save.h  saving during the run and after it
 report/log/log_*.c  report/log/log_form.h  the forms of a log
+report/text/*.c   report/text/sections.h  the sections of the report
+report/text/*.c   report/text/report.h  functions that begin with report_
 result/take_*.c   result/take.h  the copies of the objects of host/
 '
 

@@ -3,9 +3,9 @@
 #include "histogram.h"
 #include "options.h"
 #include "report/export/json_parts.h"
-#include "report/text/account.h"
 #include "report/text/label.h"
 #include "report/text/report.h"
+#include "report/text/sections.h"
 #include "result/result.h"
 
 static void put_rows(struct json *j, const struct report *r, enum account_table which)

@@ -2,11 +2,10 @@
 /* Clocks, their relation, and its error. */
 #include "options.h"
 #include "report/export/json_parts.h"
-#include "report/text/clocks.h"
-#include "report/text/clocks_remote.h"
 #include "report/text/label.h"
-#include "report/text/stage.h"
 #include "report/text/report.h"
+#include "report/text/sections.h"
+#include "report/text/stage.h"
 #include "result/result.h"
 
 const char *const json_clocks_of[CLOCKS] = { [CLOCK_OF_NIC] = "nic_clock", [CLOCK_OF_SYSTEM] = "system_clock" };

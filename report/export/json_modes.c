@@ -2,7 +2,7 @@
 /* Modes of the latency and its stages. */
 #include "report/export/json_parts.h"
 #include "report/text/report.h"
-#include "report/text/teeth.h"
+#include "report/text/sections.h"
 #include "report/verdict/teeth.h"
 #include "result/result.h"
 

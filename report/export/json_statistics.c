@@ -3,17 +3,15 @@
 #include "histogram.h"
 #include "options.h"
 #include "report/export/json_parts.h"
-#include "report/text/clocks.h"
 #include "report/text/confidence.h"
 #include "report/text/label.h"
-#include "report/text/stage.h"
 #include "report/text/report.h"
-#include "report/text/statistics.h"
-#include "report/text/ipdv.h"
+#include "report/text/sections.h"
+#include "report/text/stage.h"
+#include "result/ipdv.h"
 #include "result/result.h"
 #include "result/source_port.h"
 #include "result/stages.h"
-#include "result/ipdv.h"
 
 #include <stdlib.h>
 #include <string.h>

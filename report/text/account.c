@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Counters of packets, timestamps and log records, one table of rows each. */
-#include "report/text/account.h"
+#include "report/text/sections.h"
 
 #include "histogram.h"
 #include "host/nic/nic_driver.h"

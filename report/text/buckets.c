@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Rows of a histogram: buckets of --bucket-size, added up from the fine buckets, all or folded. */
-#include "report/text/buckets.h"
+#include "report/text/sections.h"
 
 #include "histogram.h"
 #include "options.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The clocks: their rates, steps and faults, and the error bound of the stages. */
-#include "report/text/clocks.h"
+#include "report/text/sections.h"
 
 #include "options.h"
-#include "report/text/clocks_remote.h"
 #include "report/text/label.h"
 #include "report/text/stage.h"
 #include "report/text/report.h"

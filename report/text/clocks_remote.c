@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The reflector's clock, derived from the exchanges, and the samples that broke a rule of measure/rules.h. */
-#include "report/text/clocks_remote.h"
+#include "report/text/sections.h"
 
 #include "options.h"
 #include "report/text/label.h"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Configuration of the run, for --verbose. */
-#include "report/text/configuration.h"
+#include "report/text/report.h"
 
 #include "host/process/memory.h"
 #include "options.h"
 #include "report/text/label.h"
-#include "report/text/report.h"
 #include "result/log.h"
 #include "result/result.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* With --transport icmp: lists the missing data, and possible effects of the responder as possible only. */
-#include "report/text/echo.h"
+#include "report/text/sections.h"
 
 #include "options.h"
 #include "report/text/label.h"

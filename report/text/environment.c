@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A breach as variables for a command. */
-#include "report/text/environment.h"
+#include "report/text/report.h"
 
 #include "options.h"
 #include "report/text/label.h"
-#include "report/text/report.h"
 #include "result/result.h"
 #include "result/stages.h"
 

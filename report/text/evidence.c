@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Evidence of breaches: a frozen or saved trace, and the commands that ran. */
-#include "report/text/evidence.h"
+#include "report/text/sections.h"
 
 #include "options.h"
-#include "report/text/account.h"
 #include "report/text/label.h"
 #include "report/text/report.h"
 #include "result/result.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The result in one line. */
-#include "report/text/headline.h"
+#include "report/text/sections.h"
 
 #include "histogram.h"
 #include "options.h"

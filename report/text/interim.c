@@ -9,12 +9,10 @@
 #include "histogram.h"
 #include "host/process/signals.h"
 #include "options.h"
-#include "report/text/account.h"
-#include "report/text/headline.h"
 #include "report/text/label.h"
 #include "report/text/progress.h"
 #include "report/text/report.h"
-#include "report/text/statistics.h"
+#include "report/text/sections.h"
 #include "result/result.h"
 
 #include <err.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Delays and IPDV (RFC 3393), in one table. */
-#include "report/text/ipdv.h"
+#include "report/text/sections.h"
 
 #include "histogram.h"
 #include "options.h"

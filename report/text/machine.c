@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Activity of the machine during the run: hardware counters and counters of the kernel. */
-#include "report/text/machine.h"
+#include "report/text/sections.h"
 
 #include "options.h"
 #include "report/text/report.h"

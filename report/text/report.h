@@ -5,6 +5,8 @@
 
 #include "rant.h"
 
+struct memory;
+
 /* Everything that the report needs. The caller owns all objects. A pointer is NULL only if its comment allows it. */
 struct report {
 	const struct options *options;
@@ -32,5 +34,28 @@ int report_print(const struct report *r);
 
 /* The period of the slow samples, where there is one. */
 void report_write_rhythm(FILE *out, const struct report *r);
+
+/* ---- configuration.c --------------------------------------------------------------------------------------------- */
+
+/* Configuration of the run. */
+
+/* For --verbose. log: memory of the log; NULL without a log. */
+void report_configuration(FILE *out, const struct report *r, const struct memory *histogram, const struct memory *log);
+
+/* ---- environment.c ----------------------------------------------------------------------------------------------- */
+
+/* A breach as variables for a command. */
+
+#define REPORT_ENVIRONMENT_MAX (9 + ALL_TIMES + 1)
+#define REPORT_ENVIRONMENT_BYTES (REPORT_ENVIRONMENT_MAX * 48)
+
+/*
+ * RANT_ROLE, RANT_INTERFACE, RANT_NUMBER (number + 1: of the breach, from 1), RANT_SEQ, RANT_LATENCY_NS,
+ * RANT_THRESHOLD_NS, RANT_THRESHOLD_ON (rtt, response or network), RANT_RESPONSE_NS and RANT_NETWORK_NS if an
+ * emitter knows them, and each known time, as RANT_T1_HW=1773883524.780127138. NULL ends environment[], which points
+ * into text. A variable that does not fit is omitted.
+ */
+void report_environment(const struct report *r, const struct sample *s, uint64_t number,
+			char text[REPORT_ENVIRONMENT_BYTES], char *environment[REPORT_ENVIRONMENT_MAX]);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Latency and losses by source port, in one table. */
-#include "report/text/source_ports.h"
+#include "report/text/sections.h"
 
 #include "report/text/label.h"
 #include "report/text/report.h"

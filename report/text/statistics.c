@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Histograms with their percentiles, and the table of the stages. */
-#include "report/text/statistics.h"
+#include "report/text/sections.h"
 
 #include "histogram.h"
 #include "options.h"
-#include "report/text/buckets.h"
 #include "report/text/confidence.h"
 #include "report/text/label.h"
 #include "report/text/stage.h"

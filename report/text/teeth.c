@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Modes of the latency and its stages, each with the setting that explains it. */
-#include "report/text/teeth.h"
+#include "report/text/sections.h"
 
 #include "options.h"
 #include "report/text/label.h"

@@ -10,9 +10,7 @@
 #include "analyse/runs.h"
 #include "report/export/json_parts.h"
 #include "report/text/breach.h"
-#include "report/text/clocks.h"
-#include "report/text/machine.h"
-#include "report/text/statistics.h"
+#include "report/text/sections.h"
 
 /* ---- The way of a result ----------------------------------------------------------------------------------------- */
 

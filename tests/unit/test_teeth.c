@@ -4,7 +4,7 @@
 #include "report/verdict/teeth.c"
 
 #include "fake_report.h"
-#include "report/text/teeth.h"
+#include "report/text/sections.h"
 
 #define BASE_NS 41200
 #define SAMPLES 10000
