@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The emitter's loop with one probe in flight: send, receive, fetch; lost, late and duplicated replies. */
-#include "measure/emit.h"
+#include "measure/inside.h"
 
 #include "measure/probe.h"
 

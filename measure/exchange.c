@@ -6,8 +6,7 @@
  */
 #include "measure/exchange.h"
 
-#include "measure/emit.h"
-#include "measure/reflect.h"
+#include "measure/inside.h"
 #include "wire/kernel_call.h"
 
 void exchange_drop_clocks(struct exchange *x)

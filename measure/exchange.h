@@ -7,7 +7,7 @@
 #include "host/clock/clock.h"
 #include "host/clock/clock_set.h"
 #include "host/counters/pmc.h"
-#include "measure/idle_sleep_state.h"
+#include "measure/idle_sleep.h"
 #include "measure/flight.h"
 #include "measure/pace.h"
 #include "host/clock/poll_clock.h"

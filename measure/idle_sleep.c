@@ -2,6 +2,8 @@
 /* Idle sleep of a reflector without requests (hot). */
 #include "measure/idle_sleep.h"
 
+#include "measure/exchange.h"
+
 /* Notes the response time of the request that woke the loop, if answered. Its ring entry may be reused by
  * now. */
 static void look_at_woken(struct exchange *x, bool waiting)

@@ -8,12 +8,22 @@
 #ifndef MEASURE_IDLE_SLEEP_H
 #define MEASURE_IDLE_SLEEP_H
 
-#include "measure/exchange.h"
+#include "rant.h"
+
+struct exchange;
 
 #define IDLE_SLEEP_AFTER_NS NS_PER_S
 /* longest single sleep: a signal ends it, but a signal in the microseconds before it is handled only after
  * it */
 #define IDLE_SLEEP_NS NS_PER_S
+
+struct idle_sleep_state {
+	/* The loop's own: so many datagrams had come when the clock was read last, and since when there are no more; */
+	uint64_t heard;
+	int64_t heard_ns;
+	uint32_t key; /* flight key of the answer to the request that woke the loop */
+	bool woken; /* `key` is valid */
+};
 
 /* True if it is time to sleep, by the clock as just read and with all sockets empty. Never while an answer
  * waits for its timestamp (`waiting`) or with --spin. Also notes the response of the last wake-up. */

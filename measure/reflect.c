@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The reflector: receive, send, fetch. Answers any number of emitters, but no packet that a reflector may
  * have sent. */
-#include "measure/reflect.h"
+#include "measure/inside.h"
 
 #include "measure/idle_sleep.h"
 #include "measure/polling_order.h"

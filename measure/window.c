@@ -2,8 +2,8 @@
 /* The emitter with several probes in flight: send, receive and fetch, each once per iteration. */
 #include "measure/window.h"
 
+#include "measure/inside.h"
 #include "measure/probe.h"
-#include "measure/window_stamps.h"
 
 #define RETRY_NS NS_PER_MS /* retry interval of a refused send: a queue of this host may be full */
 #define PORT_TURNS 64 /* with one in flight other ports are polled once in this number of iterations */

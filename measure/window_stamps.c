@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Limit of outstanding transmit timestamps of a NIC (hot). */
-#include "measure/window_stamps.h"
+#include "measure/inside.h"
 
 #include "measure/verbs.h"
 

@@ -1,13 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Parts of the loops of both roles (hot): only for the files of measure/. */
+#ifndef MEASURE_INSIDE_H
+#define MEASURE_INSIDE_H
+
+#include "measure/exchange.h"
+
+/* ---- emit.c ------------------------------------------------------------------------------------------------------ */
+
+/* The emitter's loop with one probe in flight (hot): send, receive, fetch. */
+
+/* Sends probes until x->result.end. Called by exchange_run(), which sets x up. */
+void emit_run(struct exchange *x);
+
+/* ---- reflect.c --------------------------------------------------------------------------------------------------- */
+
+/* The reflector's loop (hot): receive, send, fetch. */
+
+/* Answers requests until x->result.end. Called by exchange_run(), which sets x up. */
+void reflect_run(struct exchange *x);
+
+/* ---- window_stamps.c --------------------------------------------------------------------------------------------- */
+
 /*
  * Limit of outstanding transmit timestamps of a NIC (hot). Many NICs store one at a time, others four, and
  * drop further timestamps without an error: the limit grows by one after a number of good timestamps, and
  * shrinks by one, permanently, when one is missing.
  */
-#ifndef MEASURE_WINDOW_STAMPS_H
-#define MEASURE_WINDOW_STAMPS_H
-
-#include "measure/exchange.h"
 
 /* Minimum time since the send of a probe, by clock readings before and after the send. */
 INLINE int64_t window_age(const struct flight *f, int64_t now_ns)
