@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reads a log that is a NumPy array (.npy). */
-#include "analyse/log_array.h"
+#include "analyse/log_read.h"
 
 #include "report/log/log_form.h"
 

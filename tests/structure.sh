@@ -33,6 +33,7 @@ other_header='
 doctor/check_*.c  doctor/rows.h  the rows of one table, in the order in which they are printed
 report/export/json_*.c  report/export/json_parts.h  the members of one object, in the order in which they are written
 analyse/run_*.c   analyse/run_parts.h  the same members, as they are read
+analyse/log_*.c   analyse/log_read.h  the reader of a log, and the parts of each form
 host/trace/trace_*.c  host/trace/trace_files.h  the parts of tracefs.c
 host/trace/trace_*.c  host/trace/trace_save.h  saving during the run and after it
 report/log/log_*.c  report/log/log_form.h  the forms of a log

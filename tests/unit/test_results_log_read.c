@@ -1,11 +1,10 @@
-/* build: sources=analyse/log_names.c,analyse/log_array.c,report/log/log_form.c,report/log/log_text.c,report/log/log_npy.c,report/text/label.c,histogram.c,@result,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
+/* build: sources=analyse/log_array.c,report/log/log_form.c,report/log/log_text.c,report/log/log_npy.c,report/text/label.c,histogram.c,@result,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reads logs of each form, and refuses damaged logs. */
 #include "analyse/log_read.c"
 
-#include "results_files.h"
-
 #include "report/log/log_form.h"
+#include "results_files.h"
 
 /* ---- Logs that rant wrote ---------------------------------------------------------------------------------------- */
 
