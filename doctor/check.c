@@ -5,9 +5,7 @@
  */
 #include "doctor/check.h"
 
-#include "doctor/facts.h"
-#include "doctor/finding.h"
-#include "doctor/rows.h"
+#include "doctor/inside.h"
 #include "host/nic/nic.h"
 #include "host/nic/nic_best.h"
 #include "options.h"

@@ -18,9 +18,13 @@ int check_machine(FILE *out, const struct options *o);
 /* The quick checks at the start of a run, for --verbose: prints only warnings and failures. `n` stays open. */
 void check_short(FILE *out, const struct options *o, const struct nic *n);
 
-struct check_reported;
+/* A finding as texts, valid until the callback returns. `why` and `cure` may be NULL. */
+struct check_reported {
+	bool fail; /* a failure, else a warning */
+	const char *subject, *what, *where, *why, *cure;
+};
 
-/* The quick checks for a program: calls `print` for each warning and failure (doctor/finding.h), and writes nothing
+/* The quick checks for a program: calls `print` for each warning and failure, and writes nothing
  * itself. */
 void check_print(void (*print)(void *context, const struct check_reported *reported), void *context,
 		 const struct options *o,

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Checks of the clocks: the clock of the NIC, and the cost of reading the system clock. */
-#include "doctor/driver.h"
-#include "doctor/facts.h"
-#include "doctor/files.h"
-#include "doctor/finding.h"
-#include "doctor/rows.h"
+#include "doctor/inside.h"
 #include "host/nic/nic.h"
 #include "options.h"
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Checks of the CPU hardware: frequency, idle states, SMT siblings, NUMA node of the NIC. */
-#include "doctor/cpus.h"
-#include "doctor/facts.h"
-#include "doctor/files.h"
-#include "doctor/finding.h"
-#include "doctor/rows.h"
+#include "doctor/inside.h"
 #include "options.h"
 
 #include <errno.h>

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Checks of the interrupts of the NIC: their CPUs, the priority of their threads, irqbalance. */
-#include "doctor/cpus.h"
-#include "doctor/facts.h"
-#include "doctor/finding.h"
-#include "doctor/rows.h"
+#include "doctor/inside.h"
 
 #include <errno.h>
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Checks of the kernel: mechanisms that take the CPU from the measuring loop. */
-#include "doctor/cpus.h"
-#include "doctor/facts.h"
-#include "doctor/files.h"
-#include "doctor/finding.h"
-#include "doctor/rows.h"
+#include "doctor/inside.h"
 
 #include <string.h>
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Checks of the link and of the settings of the NIC, by ethtool, which works in every network namespace. */
-#include "doctor/driver.h"
-#include "doctor/facts.h"
-#include "doctor/files.h"
-#include "doctor/finding.h"
-#include "doctor/rows.h"
+#include "doctor/inside.h"
 #include "host/nic/nic.h"
 #include "options.h"
 #include "wire/transport.h"

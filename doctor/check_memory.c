@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Checks of memory and tracing. */
-#include "doctor/facts.h"
-#include "doctor/files.h"
-#include "doctor/finding.h"
-#include "doctor/rows.h"
+#include "doctor/inside.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Checks of the NAPI instances of the NIC: their settings, threads, queues and interrupts. */
-#include "doctor/facts.h"
-#include "doctor/finding.h"
-#include "doctor/rows.h"
+#include "doctor/inside.h"
 #include "host/nic/nic_napi.h"
 #include "options.h"
 

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Checks of CPU affinity and scheduling policy of this process, and of the isolation of its CPUs. */
-#include "doctor/cpus.h"
-#include "doctor/driver.h"
-#include "doctor/facts.h"
-#include "doctor/files.h"
-#include "doctor/finding.h"
-#include "doctor/rows.h"
+#include "doctor/inside.h"
 
 #include <errno.h>
 

@@ -3,9 +3,7 @@
  * Checks of the refusals at the start of a run, besides timestamps and link. They call the functions of the run itself,
  * which change nothing and send no packet at this point.
  */
-#include "doctor/facts.h"
-#include "doctor/finding.h"
-#include "doctor/rows.h"
+#include "doctor/inside.h"
 #include "host/nic/nic_reach.h"
 #include "options.h"
 #include "wire/socket.h"

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Checks of hardware timestamps: abilities and setting of the NIC, its other users, delivery by the driver. */
-#include "doctor/cpus.h"
-#include "doctor/driver.h"
-#include "doctor/facts.h"
-#include "doctor/files.h"
-#include "doctor/finding.h"
-#include "doctor/rows.h"
+#include "doctor/inside.h"
 #include "host/nic/nic.h"
 #include "host/nic/nic_names.h"
 #include "host/nic/nic_stamp.h"

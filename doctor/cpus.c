@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Sets of CPUs, and lists of them as the kernel writes them: "0-2,7". */
-#include "doctor/cpus.h"
+#include "doctor/inside.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Facts for several checks, read once: this process, kernel, NIC and its interrupts, other programs. */
-#include "doctor/facts.h"
+#include "doctor/inside.h"
 
-#include "doctor/cpus.h"
-#include "doctor/files.h"
 #include "host/nic/nic.h"
 #include "host/nic/nic_abilities.h"
+#include "options.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -317,4 +316,16 @@ void check_gather(struct check *c)
 	find_class_folder(c);
 	find_irqs(c);
 	find_processes(c);
+}
+
+const struct nic_driver *check_find_driver(const struct check *c)
+{
+	return nic_driver_find(c->nic.driver, c->nic.can.rx_filters);
+}
+
+bool check_needs_own_cpu(const struct check *c)
+{
+	const struct nic_driver *d = check_find_driver(c);
+
+	return options_by_nic(c->options) && d && d->delivery == NIC_BY_OWN_KWORKER;
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Reads small files of /proc, /sys and /dev. */
-#include "doctor/files.h"
-
-#include "doctor/finding.h"
+#include "doctor/inside.h"
 
 #include <errno.h>
 #include <fcntl.h>

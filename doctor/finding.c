@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Prints findings, one line each, and counts them. */
-#include "doctor/finding.h"
-
-#include "doctor/facts.h"
-#include "doctor/rows.h"
+#include "doctor/inside.h"
 
 #include <stdarg.h>
 #include <string.h>

@@ -30,7 +30,6 @@ at_the_top='rant.c rant.h options.c options.h histogram.c histogram.h tracefs.c 
 # A .c without a header of its name includes the private header of its folder (inside.h or NAME_inside.h), or one of
 # these: FILE  HEADER  what the header declares
 other_header='
-doctor/check_*.c  doctor/rows.h  the rows of one table, in the order in which they are printed
 report/export/json_*.c  report/export/json_parts.h  the members of one object, in the order in which they are written
 analyse/run_*.c   analyse/run_parts.h  the same members, as they are read
 analyse/log_*.c   analyse/log_read.h  the reader of a log, and the parts of each form

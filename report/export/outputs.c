@@ -3,7 +3,6 @@
 #include "report/export/outputs.h"
 
 #include "doctor/check.h"
-#include "doctor/finding.h"
 #include "host/process/startup_watchdog.h"
 #include "host/process/privileges.h"
 #include "options.h"

@@ -8,8 +8,7 @@
 #ifndef FAKE_MACHINE_H
 #define FAKE_MACHINE_H
 
-#include "doctor/facts.h"
-#include "doctor/rows.h"
+#include "doctor/inside.h"
 #include "golden.h"
 #include "host/nic/nic_inside.h"
 #include "host/nic/nic_napi.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: wraps=ioctl,genl_ctrl_resolve,clock_gettime,getsockopt,getrlimit,nic_check_address,nic_find_own,nic_read_napis sources=doctor/cpus.c,doctor/facts.c,doctor/driver.c,doctor/check_*.c,host/nic/nic*.c libs=-lnl-3 -lnl-genl-3 */
+/* build: wraps=ioctl,genl_ctrl_resolve,clock_gettime,getsockopt,getrlimit,nic_check_address,nic_find_own,nic_read_napis sources=doctor/cpus.c,doctor/facts.c,doctor/check_*.c,host/nic/nic*.c libs=-lnl-3 -lnl-genl-3 */
 /* The doctor as a whole on simulated hosts, and its functions for files, numbers and lists of CPUs. */
 #include "doctor/check.c"
-#include "doctor/cpus.h"
+#include "doctor/inside.h"
 #include "doctor/files.c"
 #include "doctor/finding.c"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: wraps=ioctl,genl_ctrl_resolve,clock_gettime,getsockopt,getrlimit,nic_check_address,nic_find_own,nic_read_napis sources=doctor/cpus.c,doctor/finding.c,doctor/driver.c,doctor/check_*.c,host/nic/nic*.c libs=-lnl-3 -lnl-genl-3 */
+/* build: wraps=ioctl,genl_ctrl_resolve,clock_gettime,getsockopt,getrlimit,nic_check_address,nic_find_own,nic_read_napis sources=doctor/cpus.c,doctor/finding.c,doctor/check_*.c,host/nic/nic*.c libs=-lnl-3 -lnl-genl-3 */
 /*
  * Facts that the doctor reads on a simulated host, and the checks of them: other programs, interrupts and their
  * threads, the folder of the NIC.
