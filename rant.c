@@ -439,15 +439,13 @@ static int plan_privileges(struct run *r)
 	return privileges_plan(&r->privileges, &needs);
 }
 
-/* A driver may refuse although it lists the setting: with --stamp best the kernel takes the timestamps then. */
 static int stamp_by_nic(struct run *r)
 {
-	int error = options_by_nic(&r->options) ? nic_stamp(&r->nic, &r->options) : 0;
-
-	if (!error || !r->best)
-		return error;
-	warnx("--stamp best: the kernel takes the timestamps, for this reason");
-	r->options.stamp = SOURCE_KERNEL;
+	if (!options_by_nic(&r->options))
+		return 0;
+	if (!r->best)
+		return nic_stamp(&r->nic, &r->options);
+	nic_stamp_best(&r->nic, &r->options);
 	return 0;
 }
 
@@ -711,24 +709,6 @@ static enum status run_once(struct run *r)
 	return conclude(r);
 }
 
-/* The first line of "rant HOST": the interface, the timestamp source, and the reason for it. */
-static void print_choice(const struct run *r, const char *why)
-{
-	static const char *const names[] = { [SOURCE_USER] = "user", [SOURCE_KERNEL] = "kernel",
-					     [SOURCE_HARDWARE] = "hardware" };
-	const struct options *o = &r->options;
-
-	if (!r->best)
-		why = "as given";
-	if (o->role == ROLE_EMIT && o->server_name)
-		warnx("%s (%s) through %s, --stamp %s: %s", o->server_name, r->server, o->interface, names[o->stamp],
-		      why);
-	else if (o->role == ROLE_EMIT)
-		warnx("%s through %s, --stamp %s: %s", r->server, o->interface, names[o->stamp], why);
-	else
-		warnx("%s, --stamp %s: %s", o->interface, names[o->stamp], why);
-}
-
 /* Address, interface and timestamp source, where the command line leaves them open. */
 static int choose_path(struct run *r)
 {
@@ -744,7 +724,7 @@ static int choose_path(struct run *r)
 		return -1;
 	transport_name_server(o, r->server);
 	if (r->best || o->host_given)
-		print_choice(r, why);
+		nic_print_choice(o, r->server, r->best ? why : "as given");
 	return 0;
 }
 

@@ -91,3 +91,24 @@ int nic_choose_stamp(struct options *o, char why[static 256])
 	nic_close(&n);
 	return 0;
 }
+
+void nic_stamp_best(struct nic *n, struct options *o)
+{
+	if (!nic_stamp(n, o))
+		return;
+	warnx("--stamp best: the kernel takes the timestamps, for this reason");
+	o->stamp = SOURCE_KERNEL;
+}
+
+void nic_print_choice(const struct options *o, const char *server, const char *why)
+{
+	static const char *const names[] = { [SOURCE_USER] = "user", [SOURCE_KERNEL] = "kernel",
+					     [SOURCE_HARDWARE] = "hardware" };
+
+	if (o->role == ROLE_EMIT && o->server_name)
+		warnx("%s (%s) through %s, --stamp %s: %s", o->server_name, server, o->interface, names[o->stamp], why);
+	else if (o->role == ROLE_EMIT)
+		warnx("%s through %s, --stamp %s: %s", server, o->interface, names[o->stamp], why);
+	else
+		warnx("%s, --stamp %s: %s", o->interface, names[o->stamp], why);
+}

@@ -111,12 +111,54 @@ static void test_interface(void **state)
 	}
 }
 
+static void test_driver_refuses(void **state)
+{
+	static const struct script willing = { .can = { HARDWARE, OFF_ON, NONE_ALL, 5 } },
+		refuses = { .can = { HARDWARE, OFF_ON, NONE_ALL, 5 }, .set_error = ERANGE };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct options o = { .interface = "fake0", .stamp = SOURCE_HARDWARE };
+		struct nic n;
+		int opened;
+
+		fake_on(i ? &refuses : &willing);
+		opened = nic_open(&n, "fake0");
+		assert_int_equal(opened, 0);
+		util_capture_begin(&capture);
+		nic_stamp_best(&n, &o);
+		capture_end();
+		assert_int_equal(o.stamp, i ? SOURCE_KERNEL : SOURCE_HARDWARE);
+		golden("%s", said);
+		nic_close(&n);
+	}
+}
+
+static void test_first_line(void **state)
+{
+	static const struct options rows[] = {
+		{ .role = ROLE_EMIT, .interface = "eth1", .stamp = SOURCE_HARDWARE },
+		{ .role = ROLE_EMIT, .interface = "eth1", .stamp = SOURCE_KERNEL, .server_name = "peer" },
+		{ .role = ROLE_REFLECT, .interface = "eth1", .stamp = SOURCE_USER },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		util_capture_begin(&capture);
+		nic_print_choice(&rows[i], "192.0.2.1", "a reason");
+		capture_end();
+		golden("%s", said);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_source, fake_off),
 		cmocka_unit_test(test_explicit_source_stays),
 		cmocka_unit_test_teardown(test_interface, fake_off),
+		cmocka_unit_test_teardown(test_driver_refuses, fake_off),
+		cmocka_unit_test(test_first_line),
 	};
 
 	return golden_run(tests);
