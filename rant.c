@@ -165,52 +165,18 @@ static void act_on_breach(void *context, const struct sample *s, uint64_t number
 	hooks_run(&r->hooks, environment);
 }
 
-/* From the timebase of the NIC's clock, as sample_convert_user_times() has converted it. */
-static bool to_realtime(void *context, int64_t *ns)
-{
-	const struct run *r = context;
-	const int64_t about_ns = *ns - clock_last(&r->clocks)->phc_real.offset_ns;
-	int64_t phc_ns, bound_ns;
-
-	if (!clock_to_phc(&r->clocks, about_ns, &phc_ns, &bound_ns))
-		return false;
-	*ns = about_ns + (*ns - phc_ns);
-	return true;
-}
-
-/* The breach with the times that came after it, if it is complete. */
-static void find_breached(const struct run *r, struct sample *s)
-{
-	const struct result *result = &r->exchange.result;
-	uint64_t n = counter_get(&result->account.breaches);
-
-	for (uint64_t i = n; i > 0 && n - i < BREACHES_KEPT - 1; i--) {
-		struct sample kept;
-
-		if (breach_read(result, i - 1, &kept) && kept.seq == r->trace.last.seq) {
-			*s = kept;
-			return;
-		}
-	}
-	*s = r->breached;
-	/* These may not be converted yet. */
-	for (int i = 0; i < ALL_TIMES && result->converted; i++)
-		if (!time_is_remote(i) && (s->source[i] == SOURCE_USER || i >= KERNEL_RECEIVE))
-			s->source[i] = SOURCE_NONE;
-}
-
 /* Evidence for the folder of a saved trace. */
 static int describe_breach(void *context, int folder_fd, int spike_cpu)
 {
 	static struct activity_vector vectors[256]; /* one thread at a time saves a trace */
 	struct run *r = context;
 	const struct clock_reading *last = clock_last(&r->clocks);
-	struct sample s;
+	struct sample s = r->breached;
 	struct breach_facts facts = {
 		.report = &r->report, .sample = &s, .neighbours = r->exchange.neighbours, .trace_clock = r->trace.clock,
 		.host_cpu = spike_cpu, .thread = loop_thread(), .interface = r->nic.name,
 		.has_relation = last && last->has_phc, .converted = r->exchange.result.converted,
-		.to_realtime = to_realtime, .context = r, .interrupt = vectors,
+		.to_realtime = clock_to_realtime, .context = &r->clocks, .interrupt = vectors,
 		.interrupts = activity_read_vectors(&r->activity.activity, vectors, sizeof(vectors) / sizeof(vectors[0])),
 	};
 
@@ -218,7 +184,7 @@ static int describe_breach(void *context, int folder_fd, int spike_cpu)
 		facts.hw_minus_realtime_ns = last->phc_real.offset_ns;
 		facts.hw_bound_ns = last->phc_real.bound_ns;
 	}
-	find_breached(r, &s);
+	breach_complete(&r->exchange.result, &s);
 	return breach_file_write(folder_fd, &facts);
 }
 

@@ -53,6 +53,23 @@ bool breach_read(const struct result *r, uint64_t index, struct sample *s)
 	return atomic_load_explicit(breaches, memory_order_acquire) - index < BREACHES_KEPT;
 }
 
+void breach_complete(const struct result *r, struct sample *s)
+{
+	const uint64_t n = counter_get(&r->account.breaches);
+
+	for (uint64_t i = n; i > 0 && n - i < BREACHES_KEPT - 1; i--) {
+		struct sample kept;
+
+		if (breach_read(r, i - 1, &kept) && kept.seq == s->seq) {
+			*s = kept;
+			return;
+		}
+	}
+	for (int i = 0; i < ALL_TIMES && r->converted; i++)
+		if (!time_is_remote(i) && (s->source[i] == SOURCE_USER || i >= KERNEL_RECEIVE))
+			s->source[i] = SOURCE_NONE;
+}
+
 void breach_print(void *printer)
 {
 	struct breach_printer *t = printer;

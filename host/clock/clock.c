@@ -251,6 +251,21 @@ const struct clock_reading *clock_last(const struct clock_watch *c)
 	return c->readings ? &c->history[(c->readings - 1) % CLOCK_HISTORY] : NULL;
 }
 
+bool clock_to_realtime(void *watch, int64_t *ns)
+{
+	const struct clock_watch *c = watch;
+	const struct clock_reading *last = clock_last(c);
+	int64_t about_ns, phc_ns, bound_ns;
+
+	if (!last)
+		return false;
+	about_ns = *ns - last->phc_real.offset_ns;
+	if (!clock_to_phc(c, about_ns, &phc_ns, &bound_ns))
+		return false;
+	*ns = about_ns + (*ns - phc_ns);
+	return true;
+}
+
 enum clock_scale clock_scale(const struct clock_watch *c)
 {
 	const struct clock_track *t = &c->track[CLOCK_OF_NIC];

@@ -105,6 +105,10 @@ int clock_measure(struct clock_watch *c, uint64_t mark);
  */
 bool clock_to_phc(const struct clock_watch *c, int64_t realtime_ns, int64_t *phc_ns, int64_t *bound_ns);
 
+/* Converts a time that clock_to_phc() has converted back to CLOCK_REALTIME. For the thread of clock_measure(), and for
+ * struct breach_facts: `watch` is a struct clock_watch. False as for clock_to_phc(). */
+bool clock_to_realtime(void *watch, int64_t *ns);
+
 /* Hot path, a single load. Number of clock faults found so far: steps of both clocks, and beginnings and ends of
  * standstills and frequency errors of the PHC. It only grows, so two different values enclose a fault. */
 static inline uint32_t clock_doubts(const struct clock_watch *c)

@@ -8,6 +8,34 @@
 #include "util.h"
 #include "fake_clocks.h"
 
+/* ---- There and back ---------------------------------------------------------------------------------------------- */
+
+static void a_converted_time_goes_back(void **state)
+{
+	int64_t ns = 5, phc_ns, bound_ns;
+
+	(void)state;
+	assert_false(clock_to_realtime(&c, &ns)); /* no reading yet */
+	assert_int_equal(ns, 5);
+	fake.clock[PHC].ppb = 40000; /* the offset changes by 40 us a second */
+	open_made();
+	measure();
+	for (int i = 0; i < 10; i++) {
+		pass(S / 10);
+		measure();
+	}
+	for (int i = -10; i <= 5; i++) {
+		const int64_t real_ns = shows(REAL) + i * S / 20;
+
+		assert_true(clock_to_phc(&c, real_ns, &phc_ns, &bound_ns));
+		ns = phc_ns;
+		assert_true(clock_to_realtime(&c, &ns));
+		assert_true(distance(ns, real_ns) <= 5); /* 40 ppm of 20 us, and roundings */
+	}
+	ns = phc_ns + 2 * CLOCK_STALE_NS;
+	assert_false(clock_to_realtime(&c, &ns));
+}
+
 /* ---- Far from the last reading ----------------------------------------------------------------------------------- */
 
 #define MOMENTS 2000
@@ -343,6 +371,7 @@ static void doubts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		MADE_TEST(a_converted_time_goes_back),
 		MADE_TEST(times_long_before_the_reading),
 		MADE_TEST(times_long_after_the_reading),
 		MADE_TEST(times_before_the_present_stretch),

@@ -649,6 +649,45 @@ static void the_newest_breaches_can_be_read_in_any_order(void **state)
 	assert_int_equal(b.breach_calls, MOST);
 }
 
+/* A sample as it was at its breach: a timestamp of the NIC, times of user space and kernel, times of the other host. */
+static struct sample breached(uint32_t seq)
+{
+	return (struct sample){ .seq = seq, .source = { [EMIT_T1_USER] = SOURCE_USER, [EMIT_T1_WIRE] = SOURCE_HARDWARE,
+							[REMOTE + REFLECT_T2_USER] = SOURCE_USER,
+							[KERNEL_RECEIVE] = SOURCE_KERNEL,
+							[REMOTE_KERNEL_RECEIVE] = SOURCE_KERNEL } };
+}
+
+static void a_breach_is_completed_from_its_kept_sample(void **state)
+{
+	struct sample s;
+
+	(void)state;
+	bench_start(ROLE_EMIT, SOURCE_HARDWARE);
+	b.options.keep_going = true;
+	b.x.result.converted = true;
+	for (uint64_t n = 0; n < 2 * BREACHES_KEPT; n++)
+		note(n);
+	s = breached(5000 + 2 * BREACHES_KEPT - 3);
+	breach_complete(&b.x.result, &s);
+	assert_int_equal(s.latency_ns, latency_of(2 * BREACHES_KEPT - 3));
+
+	s = breached(5000); /* overwritten: times that may not be converted yet are removed */
+	breach_complete(&b.x.result, &s);
+	assert_int_equal(s.latency_ns, 0);
+	assert_int_equal(s.source[EMIT_T1_WIRE], SOURCE_HARDWARE);
+	assert_int_equal(s.source[EMIT_T1_USER], SOURCE_NONE);
+	assert_int_equal(s.source[KERNEL_RECEIVE], SOURCE_NONE);
+	assert_int_equal(s.source[REMOTE + REFLECT_T2_USER], SOURCE_USER);
+	assert_int_equal(s.source[REMOTE_KERNEL_RECEIVE], SOURCE_KERNEL);
+
+	b.x.result.converted = false;
+	s = breached(5000);
+	breach_complete(&b.x.result, &s);
+	assert_int_equal(s.source[EMIT_T1_USER], SOURCE_USER);
+	assert_int_equal(s.source[KERNEL_RECEIVE], SOURCE_KERNEL);
+}
+
 static void the_first_and_the_worst_breach_are_kept(void **state)
 {
 	int64_t worst_ns = 0;
@@ -799,6 +838,7 @@ int main(void)
 		TEST(a_refused_send_is_no_second_start),
 		TEST(no_start_where_nothing_is_measured),
 		TEST(the_newest_breaches_can_be_read_in_any_order),
+		TEST(a_breach_is_completed_from_its_kept_sample),
 		TEST(the_first_and_the_worst_breach_are_kept),
 		TEST(the_hook_comes_before_all_else),
 		TEST(the_hook_gets_the_times_as_they_were_read),
