@@ -6,7 +6,6 @@
 #include "analyse/tree.h"
 #include "doctor/check.h"
 #include "explain/text.h"
-#include "host/clock/clock.h"
 #include "host/clock/clock_peer.h"
 #include "host/clock/clock_set.h"
 #include "host/counters/activity_story.h"
@@ -16,7 +15,6 @@
 #include "host/nic/link.h"
 #include "host/nic/nic.h"
 #include "host/nic/nic_best.h"
-#include "host/nic/nic_driver.h"
 #include "host/nic/nic_lower.h"
 #include "host/nic/nic_reach.h"
 #include "host/nic/nic_stamp.h"
@@ -26,13 +24,13 @@
 #include "host/process/seccomp.h"
 #include "host/process/loop.h"
 #include "host/process/startup_watchdog.h"
-#include "host/counters/changes.h"
 #include "host/process/affinity.h"
 #include "host/process/privileges.h"
 #include "host/process/signals.h"
 #include "host/process/worker.h"
 #include "host/trace/trace_save.h"
 #include "measure/exchange.h"
+#include "measure/housekeeping.h"
 #include "measure/run_buffers.h"
 #include "options.h"
 #include "host/periods.h"
@@ -49,7 +47,6 @@
 #include "report/verdict/steadiness.h"
 #include "report/verdict/teeth.h"
 #include "report/verdict/verdict.h"
-#include "result/breach.h"
 #include "result/take.h"
 #include "tracefs.h"
 #include "wire/hmac.h"
@@ -63,9 +60,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define DUTY_PERIOD_NS (100 * NS_PER_MS)
-#define CLOCK_EARLY 10 /* first comparisons at a shorter period, until the rates of the clocks are known */
-
 static struct run {
 	struct options options;
 	char server[TRANSPORT_NAME_BYTES];
@@ -76,12 +70,10 @@ static struct run {
 	struct packet_plan plan;
 	struct run_buffers run_buffers;
 	struct nic nic;
-	struct link_watch link;
 	struct channel channel;
 	struct outputs outputs;
 	struct exchange exchange;
 
-	struct clock_watch clocks;
 	struct clock_set clock_set;
 	struct clock_peer peer;
 	struct pmc pmc;
@@ -92,11 +84,8 @@ static struct run {
 	int cpu_latency_fd;
 	struct privileges privileges;
 	struct affinity affinity;
-	struct machine_changes changes;
 
-	struct worker worker;
-	struct breach_printer breaches;
-	struct trace_keeper keeper;
+	struct housekeeping housekeeping;
 	struct progress progress;
 	bool draws; /* progress is on the terminal */
 
@@ -108,7 +97,7 @@ static struct run {
 	char tracing[256]; /* where the kernel traces */
 	struct report report;
 } run = {
-	.cpu_latency_fd = -1, .clocks = { .phc_fd = -1, .frequency_fd = -1 }, .clock_set.fd = -1, .nic.control_fd = -1,
+	.cpu_latency_fd = -1, .housekeeping = HOUSEKEEPING_CLOSED, .clock_set.fd = -1, .nic.control_fd = -1,
 	.channel = CHANNEL_CLOSED, .outputs = OUTPUTS_CLOSED,
 };
 
@@ -170,13 +159,13 @@ static int describe_breach(void *context, int folder_fd, int spike_cpu)
 {
 	static struct activity_vector vectors[256]; /* one thread at a time saves a trace */
 	struct run *r = context;
-	const struct clock_reading *last = clock_last(&r->clocks);
+	const struct clock_reading *last = clock_last(&r->housekeeping.clocks);
 	struct sample s = r->breached;
 	struct breach_facts facts = {
 		.report = &r->report, .sample = &s, .neighbours = r->exchange.neighbours, .trace_clock = r->trace.clock,
 		.host_cpu = spike_cpu, .thread = loop_thread(), .interface = r->nic.name,
 		.has_relation = last && last->has_phc, .converted = r->exchange.result.converted,
-		.to_realtime = clock_to_realtime, .context = &r->clocks, .interrupt = vectors,
+		.to_realtime = clock_to_realtime, .context = &r->housekeeping.clocks, .interrupt = vectors,
 		.interrupts = activity_read_vectors(&r->activity.activity, vectors, sizeof(vectors) / sizeof(vectors[0])),
 	};
 
@@ -186,105 +175,6 @@ static int describe_breach(void *context, int folder_fd, int spike_cpu)
 	}
 	breach_complete(&r->exchange.result, &s);
 	return breach_file_write(folder_fd, &facts);
-}
-
-static void measure_clocks(void *context)
-{
-	struct run *r = context;
-	struct result *result = &r->exchange.result;
-
-	clock_measure(&r->clocks, counter_get(&result->account.sent));
-	if (take_clocks_moved(&r->clocks))
-		atomic_store_explicit(&result->clocks_moved, true, memory_order_relaxed);
-}
-
-static void collect(void *context)
-{
-	struct run *r = context;
-
-	exchange_collect(&r->exchange);
-}
-
-static void add_duties(struct run *r)
-{
-	const struct options *o = &r->options;
-	const struct {
-		bool wanted;
-		struct worker_duty duty;
-	} rows[] = {
-		{ o->threshold_ns, { DUTY_PERIOD_NS, .at_end = true, .act = breach_print, .context = &r->breaches } },
-		{ o->trace_rearm, { DUTY_PERIOD_NS, .act = trace_keep_now, .context = &r->keeper } },
-		{ true, { DUTY_PERIOD_NS, .act = link_look, .context = &r->link } },
-		{ o->role == ROLE_EMIT, { DUTY_PERIOD_NS, .act = progress_print_outage, .context = &r->progress } },
-		{ true, { DUTY_PERIOD_NS, .early = CLOCK_EARLY, .act = measure_clocks, .context = r } },
-		{ true, { DUTY_PERIOD_NS, .act = collect, .context = r } },
-		{ by_second_is_wanted(&r->outputs.reported), { NS_PER_S, .act = machine_changes_look, .context = &r->changes } },
-	};
-
-	r->link = (struct link_watch){ .nic = &r->nic, .on_gone = signals_end_now, .on_change = progress_print_link,
-				       .on_move = progress_print_move, .context = &r->progress };
-	machine_changes_open(&r->changes, r->nic.name, r->affinity.cpus == 1 ? r->affinity.cpu : -1);
-	r->changes.idle = &r->exchange.result.asleep;
-	link_look(&r->link); /* the state before the run */
-	take_nic(&r->exchange.result.nic, &r->nic, &r->link);
-	r->breaches = (struct breach_printer){ .result = &r->exchange.result, .act = act_on_breach, .context = r };
-	r->keeper = (struct trace_keeper){ .trace = &r->trace, .folder = o->save_trace_path,
-					   .interval_ns = o->trace_interval_ns };
-	r->progress = (struct progress){ .result = &r->exchange.result, .server = r->server };
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (rows[i].wanted)
-			worker_add(&r->worker, rows[i].duty);
-}
-
-/* Without a comparison of the clocks during the run there are no stages to or from the NIC. */
-static void check_clocks(struct run *r, int watch_error)
-{
-	struct exchange *x = &r->exchange;
-	const char *why = !x->clocks ? r->clocks.why :
-			  watch_error == -ENODEV ?
-				  "no CPU but the measuring one may be used to compare the clocks during the run" :
-						   "the thread that compares the clocks during the run could not be "
-						   "started";
-
-	/* Timestamps of the kernel and of user space both are from CLOCK_REALTIME. */
-	if (r->options.stamp != SOURCE_HARDWARE || (x->clocks && !watch_error))
-		return;
-	if (result_has_stages(&x->result))
-		snprintf(x->result.no_stages, sizeof(x->result.no_stages), "%s", why);
-	exchange_drop_clocks(x);
-}
-
-static int start_worker(struct run *r)
-{
-	int error;
-
-	r->draws = isatty(STDERR_FILENO) && !r->options.quiet;
-	r->worker.name = "rant-watch";
-	r->worker.begin = privileges_drop_beside;
-	r->worker.context = &r->privileges;
-	r->worker.idle = &r->exchange.result.asleep;
-	add_duties(r);
-	measure_clocks(r); /* the second comparison: the rates are known from the first packet on */
-	error = worker_start(&r->worker);
-	if (error && r->options.trace_rearm) {
-		warnx("--trace-rearm: saving the trace needs a CPU besides the measuring one, and rant has none (%s): "
-		      "leave it out, or allow rant another CPU", strerror(-error));
-		return error;
-	}
-	r->report.no_other_cpu = error == -ENODEV;
-	if (error && error != -ENODEV)
-		warnx("the housekeeping thread could not be started (%s), so this run has no progress, commands and "
-		      "clock comparison: raise 'ulimit -u' and 'ulimit -n'", strerror(-error));
-	check_clocks(r, error);
-	return 0;
-}
-
-static void stop_worker(struct run *r)
-{
-	worker_stop(&r->worker);
-	if (r->draws)
-		progress_end();
-	r->draws = false;
 }
 
 /* ---- Open, in this order ----------------------------------------------------------------------------------------- */
@@ -310,23 +200,6 @@ static void open_exchange(struct run *r)
 				     .facts = &r->facts };
 	take_affinity(&x->result.affinity, &r->affinity);
 	r->hooks.wanted = &r->options.on_breach;
-}
-
-/* The relation between the clocks of NIC and system: for the report, and to convert the times of user space. */
-static void open_clocks(struct run *r)
-{
-	const bool by_nic = options_by_nic(&r->options);
-	const struct nic_driver *driver;
-	char name[NIC_DRIVER_BYTES];
-
-	nic_read_stamper_driver(&r->nic, name);
-	driver = nic_driver_find(name, r->nic.can.rx_filters);
-	r->exchange.watched = &r->clocks;
-	if (!clock_open_limited(&r->clocks, by_nic ? r->nic.can.phc_index : -1, driver ? driver->reads_per_s : 0) &&
-	    by_nic)
-		r->exchange.clocks = &r->clocks;
-	r->exchange.result.converted = r->exchange.clocks != NULL;
-	clock_measure(&r->clocks, 0);
 }
 
 /* Called in the measuring thread: a perf counter belongs to the thread that opens it. */
@@ -370,6 +243,27 @@ static int open_trace(struct run *r)
 	r->exchange.on_breach = freeze;
 	take_trace(&r->exchange.result.trace, &r->trace, NULL); /* for --verbose */
 	return 0;
+}
+
+static int start_housekeeping(struct run *r)
+{
+	struct housekeeping *h = &r->housekeeping;
+	int error;
+
+	r->draws = isatty(STDERR_FILENO) && !r->options.quiet;
+	r->progress = (struct progress){ .result = &r->exchange.result, .server = r->server };
+	h->trace = &r->trace;
+	h->cpu = r->affinity.cpus == 1 ? r->affinity.cpu : -1;
+	h->notes_changes = by_second_is_wanted(&r->outputs.reported);
+	h->worker = (struct worker){ .begin = privileges_drop_beside, .context = &r->privileges };
+	h->link = (struct link_watch){ .nic = &r->nic, .on_change = progress_print_link, .on_move = progress_print_move,
+				       .context = &r->progress };
+	h->breaches = (struct breach_printer){ .act = act_on_breach, .context = r };
+	h->print_outage = progress_print_outage;
+	h->context = &r->progress;
+	error = housekeeping_start(h);
+	r->report.no_other_cpu = h->no_other_cpu;
+	return error;
 }
 
 /* The ring of the log: its size depends on whether another thread can empty it during the run. */
@@ -435,20 +329,29 @@ static int open_all(struct run *r)
 		return -1;
 	open_exchange(r);
 	poll_clock_open(&r->exchange.poll_clock);
-	open_clocks(r);
+	r->housekeeping.exchange = &r->exchange;
+	housekeeping_open_clocks(&r->housekeeping, &r->nic);
 	if (startup_watchdog_on("opening the output files") ||
 	    outputs_open(&r->outputs, &r->report, &r->run_buffers.log) ||
 	    startup_watchdog_on("starting the measuring thread") || loop_open() ||
 	    startup_watchdog_on("opening the counters of this host") || open_counters(r) ||
 	    startup_watchdog_on("setting up the kernel trace") || open_trace(r) ||
 	    plan_privileges(r) ||
-	    startup_watchdog_on("starting the other threads") || start_worker(r) ||
+	    startup_watchdog_on("starting the other threads") || start_housekeeping(r) ||
 	    startup_watchdog_on("getting memory for the log") || start_log(r) || startup_watchdog_on("locking memory"))
 		return -1;
 	if (!o->no_cpu_dma_latency)
 		r->cpu_latency_fd = cpu_latency_open(o->verbose);
 	r->facts.lock_error = run_buffers_lock(&r->run_buffers, o);
 	return 0;
+}
+
+static void stop_worker(struct run *r)
+{
+	worker_stop(&r->housekeeping.worker);
+	if (r->draws)
+		progress_end();
+	r->draws = false;
 }
 
 /* In reverse order of opening; each module knows whether it is open. */
@@ -463,7 +366,7 @@ static void close_all(struct run *r)
 	activity_close(&r->activity.activity);
 	pmc_close(&r->pmc);
 	clock_set_close(&r->clock_set);
-	clock_close(&r->clocks);
+	clock_close(&r->housekeeping.clocks);
 	outputs_close(&r->outputs);
 	socket_close(&r->channel);
 	nic_restore(&r->nic);
@@ -505,7 +408,7 @@ static void read_before(struct run *r)
 {
 	activity_read(&r->activity.activity, &r->activity.start, false);
 	read_setting(r, &r->exchange.result.nic.setting[0]);
-	link_read(&r->nic, &r->link.before);
+	link_read(&r->nic, &r->housekeeping.link.before);
 	read_wire(r);
 }
 
@@ -524,8 +427,8 @@ static void read_after(struct run *r)
 {
 	r->facts.absent_bytes = run_buffers_absent_bytes(&r->run_buffers); /* first: the code below touches pages */
 	stop_worker(r);
-	link_read(&r->nic, &r->link.after);
-	measure_clocks(r);
+	link_read(&r->nic, &r->housekeeping.link.after);
+	housekeeping_compare_clocks(&r->housekeeping);
 	activity_read(&r->activity.activity, &r->activity.end, false);
 	if (r->exchange.pmc) {
 		pmc_finish(&r->pmc);
@@ -541,19 +444,17 @@ static void finish(struct run *r)
 	read_system(r);
 	take_activity(&r->exchange.result.activity, &r->activity);
 	hooks_finish(&r->hooks);
-	take_nic(&r->exchange.result.nic, &r->nic, &r->link);
+	housekeeping_take(&r->housekeeping);
 	nic_read_details(&r->nic, &r->exchange.result.nic.details);
-	take_changes(&r->exchange.result.changes, &r->changes);
 	take_commands(&r->exchange.result.commands, &r->hooks);
-	take_trace(&r->exchange.result.trace, &r->trace, &r->keeper.saved);
+	take_trace(&r->exchange.result.trace, &r->trace, &r->housekeeping.keeper.saved);
 	exchange_collect(&r->exchange);
 	r->exchange.result.dropped = r->channel.dropped;
 	r->exchange.result.strays = r->exchange.port ? -1 : (int64_t)socket_count_strays(&r->channel);
-	r->report.breaches_missed = r->breaches.missed;
-	take_clocks(&r->exchange.result.clocks, &r->clocks, r->exchange.result.began_ns);
+	r->report.breaches_missed = r->housekeeping.breaches.missed;
 	clock_peer_finish(&r->peer);
 	if (r->exchange.peer)
-		take_peer(&r->exchange.result.peer, &r->peer, &r->clocks, options_by_nic(&r->options));
+		take_peer(&r->exchange.result.peer, &r->peer, &r->housekeeping.clocks, options_by_nic(&r->options));
 	source_ports_finish(&r->exchange);
 }
 
@@ -569,7 +470,7 @@ static void judge_rhythm(struct run *r)
 		periods_add(periods, nic->receive_us * NS_PER_US, "rx-usecs %u", nic->receive_us);
 		periods_add(periods, nic->transmit_us * NS_PER_US, "tx-usecs %u", nic->transmit_us);
 	}
-	periods_add(periods, r->report.no_other_cpu ? 0 : DUTY_PERIOD_NS, "rant's clock comparison and housekeeping");
+	periods_add(periods, r->report.no_other_cpu ? 0 : HOUSEKEEPING_PERIOD_NS, "rant's clock comparison and housekeeping");
 	periods_add(periods, r->options.log_path ? LOG_WRITER_PERIOD_NS : 0, "rant's log writer");
 	periods_add(periods, r->draws ? INTERIM_LIVE_NS : 0, "rant's progress line");
 	periods_add(periods, r->options.summary_ns, "rant's summary lines");
@@ -602,8 +503,8 @@ static void find_teeth(struct run *r)
 /* The cause of the breach whose trace was saved last. That it cannot be found is no error of the run. */
 static void print_cause(const struct run *r)
 {
-	if (*r->keeper.saved.path)
-		explain_folder(r->keeper.saved.path, r->report.stdout_taken ? stderr : stdout, "\n");
+	if (*r->housekeeping.keeper.saved.path)
+		explain_folder(r->housekeeping.keeper.saved.path, r->report.stdout_taken ? stderr : stdout, "\n");
 }
 
 static enum status conclude(struct run *r)
@@ -612,7 +513,7 @@ static enum status conclude(struct run *r)
 
 	socket_note_drops(&r->channel);
 	read_after(r);
-	error = trace_keep_last(&r->keeper);
+	error = trace_keep_last(&r->housekeeping.keeper);
 	finish(r);
 	error |= outputs_end_beside(&r->outputs);
 	log_writer_result(&r->outputs.log, &r->exchange.result.log);

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Duties of the thread "rant-watch". */
+#include "measure/housekeeping.h"
+
+#include "host/nic/nic_driver.h"
+#include "host/process/signals.h"
+#include "result/take.h"
+
+#include <err.h>
+#include <errno.h>
+#include <string.h>
+
+#define CLOCK_EARLY 10 /* first comparisons at a shorter period, until the rates of the clocks are known */
+
+void housekeeping_open_clocks(struct housekeeping *h, const struct nic *n)
+{
+	struct exchange *x = h->exchange;
+	const bool by_nic = options_by_nic(x->options);
+	const struct nic_driver *driver;
+	char name[NIC_DRIVER_BYTES];
+
+	nic_read_stamper_driver(n, name);
+	driver = nic_driver_find(name, n->can.rx_filters);
+	x->watched = &h->clocks;
+	if (!clock_open_limited(&h->clocks, by_nic ? n->can.phc_index : -1, driver ? driver->reads_per_s : 0) && by_nic)
+		x->clocks = &h->clocks;
+	x->result.converted = x->clocks != NULL;
+	clock_measure(&h->clocks, 0);
+}
+
+void housekeeping_compare_clocks(void *housekeeping)
+{
+	struct housekeeping *h = housekeeping;
+	struct result *result = &h->exchange->result;
+
+	clock_measure(&h->clocks, counter_get(&result->account.sent));
+	if (take_clocks_moved(&h->clocks))
+		atomic_store_explicit(&result->clocks_moved, true, memory_order_relaxed);
+}
+
+static void collect(void *exchange)
+{
+	exchange_collect(exchange);
+}
+
+static void add_duties(struct housekeeping *h)
+{
+	const struct options *o = h->exchange->options;
+	const struct {
+		bool wanted;
+		struct worker_duty duty;
+	} rows[] = {
+		{ o->threshold_ns,
+		  { HOUSEKEEPING_PERIOD_NS, .at_end = true, .act = breach_print, .context = &h->breaches } },
+		{ o->trace_rearm, { HOUSEKEEPING_PERIOD_NS, .act = trace_keep_now, .context = &h->keeper } },
+		{ true, { HOUSEKEEPING_PERIOD_NS, .act = link_look, .context = &h->link } },
+		{ o->role == ROLE_EMIT, { HOUSEKEEPING_PERIOD_NS, .act = h->print_outage, .context = h->context } },
+		{ true, { HOUSEKEEPING_PERIOD_NS, .early = CLOCK_EARLY, .act = housekeeping_compare_clocks, .context = h } },
+		{ true, { HOUSEKEEPING_PERIOD_NS, .act = collect, .context = h->exchange } },
+		{ h->notes_changes, { NS_PER_S, .act = machine_changes_look, .context = &h->changes } },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].wanted)
+			worker_add(&h->worker, rows[i].duty);
+}
+
+static void read_state_before(struct housekeeping *h)
+{
+	struct result *result = &h->exchange->result;
+	const struct nic *n = h->link.nic;
+
+	h->link.on_gone = signals_end_now;
+	machine_changes_open(&h->changes, n->name, h->cpu);
+	h->changes.idle = &result->asleep;
+	link_look(&h->link);
+	take_nic(&result->nic, n, &h->link);
+	housekeeping_compare_clocks(h); /* the second comparison: the rates are known from the first packet on */
+}
+
+/* Without a comparison of the clocks during the run there are no stages to or from the NIC. */
+static void check_clocks(struct housekeeping *h, int thread_error)
+{
+	struct exchange *x = h->exchange;
+	const char *why = !x->clocks ? h->clocks.why :
+			  thread_error == -ENODEV ?
+				  "no CPU but the measuring one may be used to compare the clocks during the run" :
+						    "the thread that compares the clocks during the run could not be "
+						    "started";
+
+	/* Timestamps of the kernel and of user space both are from CLOCK_REALTIME. */
+	if (x->options->stamp != SOURCE_HARDWARE || (x->clocks && !thread_error))
+		return;
+	if (result_has_stages(&x->result))
+		snprintf(x->result.no_stages, sizeof(x->result.no_stages), "%s", why);
+	exchange_drop_clocks(x);
+}
+
+int housekeeping_start(struct housekeeping *h)
+{
+	struct exchange *x = h->exchange;
+	const struct options *o = x->options;
+	int error;
+
+	h->worker.name = "rant-watch";
+	h->worker.idle = &x->result.asleep;
+	h->breaches.result = &x->result;
+	h->keeper = (struct trace_keeper){ .trace = h->trace, .folder = o->save_trace_path,
+					   .interval_ns = o->trace_interval_ns };
+	add_duties(h);
+	read_state_before(h);
+	error = worker_start(&h->worker);
+	if (error && o->trace_rearm) {
+		warnx("--trace-rearm: saving the trace needs a CPU besides the measuring one, and rant has none (%s): "
+		      "leave it out, or allow rant another CPU", strerror(-error));
+		return error;
+	}
+	h->no_other_cpu = error == -ENODEV;
+	if (error && error != -ENODEV)
+		warnx("the housekeeping thread could not be started (%s), so this run has no progress, commands and "
+		      "clock comparison: raise 'ulimit -u' and 'ulimit -n'", strerror(-error));
+	check_clocks(h, error);
+	return 0;
+}
+
+void housekeeping_take(const struct housekeeping *h)
+{
+	struct result *result = &h->exchange->result;
+
+	take_nic(&result->nic, h->link.nic, &h->link);
+	take_changes(&result->changes, &h->changes);
+	take_clocks(&result->clocks, &h->clocks, result->began_ns);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Housekeeping during the measurement: comparison of the clocks, state of the link, changes of the machine, breaches,
+ * saved traces. A thread on another CPU does this work. Without another CPU the clocks and the link are read before and
+ * after the run only.
+ */
+#ifndef MEASURE_HOUSEKEEPING_H
+#define MEASURE_HOUSEKEEPING_H
+
+#include "host/clock/clock.h"
+#include "host/counters/changes.h"
+#include "host/nic/link.h"
+#include "host/process/worker.h"
+#include "host/trace/trace_save.h"
+#include "measure/exchange.h"
+#include "result/breach.h"
+
+#define HOUSEKEEPING_PERIOD_NS (100 * NS_PER_MS)
+
+struct housekeeping {
+	/* Set by the caller before housekeeping_start(). */
+	struct exchange *exchange;
+	struct trace *trace;
+	int cpu; /* of the measuring thread; -1: may run on several */
+	bool notes_changes; /* of the machine; an output needs them */
+	struct worker worker; /* `begin` and its context */
+	struct link_watch link; /* the NIC, on_change() and on_move() with their context */
+	struct breach_printer breaches; /* act() with its context */
+	void (*print_outage)(void *context); /* emitter */
+	void *context;
+
+	/* Results. */
+	struct clock_watch clocks;
+	struct machine_changes changes;
+	struct trace_keeper keeper;
+	bool no_other_cpu; /* so there is no thread */
+};
+
+#define HOUSEKEEPING_CLOSED { .clocks = { .phc_fd = -1, .frequency_fd = -1 } }
+
+/* Opens the relation between the clocks of NIC and system: for the report, and to convert the times of user space. To be
+ * closed by clock_close(). */
+void housekeeping_open_clocks(struct housekeeping *h, const struct nic *n);
+
+/* Reads the state before the run and starts the thread; worker_stop() ends it. If it cannot be started, which one line
+ * reports where there is another CPU, the result gets no stages that need a comparison of the clocks during the run. 0,
+ * or -errno after one line: --trace-rearm needs the thread. */
+int housekeeping_start(struct housekeeping *h);
+
+/* Compares the clocks; while the thread runs only that thread may call it. The context is a struct housekeeping. */
+void housekeeping_compare_clocks(void *housekeeping);
+
+/* After the thread has ended and the clocks were compared for the last time: copies the results of the NIC, the machine and
+ * the clocks. */
+void housekeeping_take(const struct housekeeping *h);
+
+#endif
