@@ -412,17 +412,6 @@ static void read_before(struct run *r)
 	read_wire(r);
 }
 
-/* A breach may have stopped the trace of rant itself. */
-static void note_tracing(struct run *r)
-{
-	const bool own = *r->trace.path;
-
-	if (own)
-		snprintf(r->tracing, sizeof(r->tracing), "%s", r->trace.path);
-	if (own || trace_is_running(r->tracing, sizeof(r->tracing)))
-		r->report.tracing = r->tracing;
-}
-
 static void read_after(struct run *r)
 {
 	r->facts.absent_bytes = run_buffers_absent_bytes(&r->run_buffers); /* first: the code below touches pages */
@@ -517,7 +506,8 @@ static enum status conclude(struct run *r)
 	finish(r);
 	error |= outputs_end_beside(&r->outputs);
 	log_writer_result(&r->outputs.log, &r->exchange.result.log);
-	note_tracing(r);
+	if (trace_is_running(&r->trace, r->tracing, sizeof(r->tracing)))
+		r->report.tracing = r->tracing;
 	if (!poll_clock_agrees(&r->exchange.poll_clock))
 		r->exchange.result.poll_gaps = (struct poll_gaps){ 0 };
 	run_buffers_finish(&r->run_buffers, &r->exchange); /* in place: no thread copies the histogram any more */

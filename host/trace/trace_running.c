@@ -21,7 +21,8 @@ static bool is_running(const char *path)
 	return running;
 }
 
-bool trace_is_running(char *text, size_t bytes)
+/* The name of the first instance in which the kernel is tracing, or an empty text. */
+static void find_running(char *text, size_t bytes)
 {
 	char mount[TRACE_MOUNT_BYTES], path[TRACE_MOUNT_BYTES + NAME_MAX + 16];
 	struct dirent *entry;
@@ -29,7 +30,7 @@ bool trace_is_running(char *text, size_t bytes)
 
 	*text = 0;
 	if (!trace_find(mount))
-		return false;
+		return;
 	if (is_running(mount))
 		snprintf(text, bytes, "%s", mount);
 	snprintf(path, sizeof(path), "%s/instances", mount);
@@ -41,5 +42,13 @@ bool trace_is_running(char *text, size_t bytes)
 	}
 	if (instances)
 		closedir(instances);
+}
+
+bool trace_is_running(const struct trace *own, char *text, size_t bytes)
+{
+	if (*own->path)
+		snprintf(text, bytes, "%s", own->path);
+	else
+		find_running(text, bytes);
 	return *text;
 }

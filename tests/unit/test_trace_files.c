@@ -68,31 +68,36 @@ static void put_top(const char *name, const char *text)
 
 static void test_tracing_of_others_is_seen(void **state)
 {
+	struct trace none = { .folder_fd = -1 }, own = { .path = "/own/instance" };
 	char text[256];
 
 	(void)state;
 	/* In the instance events are enabled. */
-	assert_true(trace_is_running(text, sizeof(text)));
+	assert_true(trace_is_running(&none, text, sizeof(text)));
 	assert_string_equal(text, instance);
 	put_file("tracing_on", "0\n");
-	assert_false(trace_is_running(text, sizeof(text)));
+	assert_false(trace_is_running(&none, text, sizeof(text)));
 	assert_string_equal(text, "");
 	put_file("tracing_on", "1\n");
 	put_file("set_event", "");
-	assert_false(trace_is_running(text, sizeof(text)));
+	assert_false(trace_is_running(&none, text, sizeof(text)));
 	put_file("current_tracer", "function\n");
-	assert_true(trace_is_running(text, sizeof(text)));
+	assert_true(trace_is_running(&none, text, sizeof(text)));
 	/* The top instance comes first. */
 	put_top("tracing_on", "1\n");
 	put_top("current_tracer", "nop\n");
 	put_top("set_event", EVENTS_4);
-	assert_true(trace_is_running(text, sizeof(text)));
+	assert_true(trace_is_running(&none, text, sizeof(text)));
 	assert_true(strlen(text) < strlen(instance) && !strncmp(text, instance, strlen(text)));
 	put_top("set_event", "");
 	put_file("current_tracer", "nop\n");
-	assert_false(trace_is_running(text, sizeof(text)));
+	assert_false(trace_is_running(&none, text, sizeof(text)));
+	/* A breach stopped the trace of rant itself. */
+	assert_true(trace_is_running(&own, text, sizeof(text)));
+	assert_string_equal(text, "/own/instance");
 	mounts_path = "/nowhere/mounts";
-	assert_false(trace_is_running(text, sizeof(text)));
+	assert_false(trace_is_running(&none, text, sizeof(text)));
+	assert_string_equal(text, "");
 }
 
 int main(void)
