@@ -43,10 +43,7 @@
 #include "report/text/status.h"
 #include "report/text/version.h"
 #include "report/text/interim.h"
-#include "report/verdict/rhythm_run.h"
-#include "report/verdict/steadiness.h"
-#include "report/verdict/teeth.h"
-#include "report/verdict/verdict.h"
+#include "report/verdict/judgement.h"
 #include "result/take.h"
 #include "tracefs.h"
 #include "wire/hmac.h"
@@ -91,9 +88,7 @@ static struct run {
 
 	const _Atomic int *stop; /* 1: a signal has asked for the end */
 
-	struct verdict_facts facts;
-	struct verdict verdict;
-	struct teeth teeth;
+	struct judgement judgement;
 	char tracing[256]; /* where the kernel traces */
 	struct report report;
 } run = {
@@ -197,7 +192,7 @@ static void open_exchange(struct run *r)
 		x->peer = &r->peer;
 	exchange_note_granted(x);
 	r->report = (struct report){ .options = &r->options, .result = &x->result, .histogram = x->result.histogram,
-				     .facts = &r->facts };
+				     .facts = &r->judgement.facts };
 	take_affinity(&x->result.affinity, &r->affinity);
 	r->hooks.wanted = &r->options.on_breach;
 }
@@ -342,7 +337,7 @@ static int open_all(struct run *r)
 		return -1;
 	if (!o->no_cpu_dma_latency)
 		r->cpu_latency_fd = cpu_latency_open(o->verbose);
-	r->facts.lock_error = run_buffers_lock(&r->run_buffers, o);
+	r->judgement.facts.lock_error = run_buffers_lock(&r->run_buffers, o);
 	return 0;
 }
 
@@ -395,13 +390,19 @@ static void read_setting(struct run *r, struct result_nic_setting *to)
 	take_nic_setting(to, setting, error, &r->options);
 }
 
-/* For the CPU that the measuring thread was last seen on. Reads files: not during the run. */
+/* CPU that the measuring thread was last seen on; -1: not known. */
+static int measuring_cpu(const struct run *r)
+{
+	const struct verdict_thread *last = &r->judgement.facts.thread[1];
+
+	return last->known ? last->cpu : -1;
+}
+
+/* Reads files: not during the run. */
 static void read_system(struct run *r)
 {
-	const struct verdict_thread *last = &r->facts.thread[1];
-
 	if (r->options.json_path || r->options.jsonl_path)
-		system_read(&r->exchange.result.system, last->known ? last->cpu : -1);
+		system_read(&r->exchange.result.system, measuring_cpu(r));
 }
 
 static void read_before(struct run *r)
@@ -414,7 +415,7 @@ static void read_before(struct run *r)
 
 static void read_after(struct run *r)
 {
-	r->facts.absent_bytes = run_buffers_absent_bytes(&r->run_buffers); /* first: the code below touches pages */
+	r->judgement.facts.absent_bytes = run_buffers_absent_bytes(&r->run_buffers); /* first: the code below touches pages */
 	stop_worker(r);
 	link_read(&r->nic, &r->housekeeping.link.after);
 	housekeeping_compare_clocks(&r->housekeeping);
@@ -447,44 +448,20 @@ static void finish(struct run *r)
 	source_ports_finish(&r->exchange);
 }
 
-/* ---- Report ------------------------------------------------------------------------------------------------------ */
-
-static void judge_rhythm(struct run *r)
+/* Periodic work and fixed delays that may explain latencies. */
+static void read_causes(struct run *r)
 {
 	struct periods *periods = &r->exchange.result.periods;
-	const struct nic_details *nic = &r->exchange.result.nic.details;
 
-	periods_read(periods);
-	if (nic->coalescing_known) {
-		periods_add(periods, nic->receive_us * NS_PER_US, "rx-usecs %u", nic->receive_us);
-		periods_add(periods, nic->transmit_us * NS_PER_US, "tx-usecs %u", nic->transmit_us);
-	}
-	periods_add(periods, r->report.no_other_cpu ? 0 : HOUSEKEEPING_PERIOD_NS, "rant's clock comparison and housekeeping");
+	periods_read(periods, &r->exchange.result.nic.details);
+	periods_add(periods, r->report.no_other_cpu ? 0 : HOUSEKEEPING_PERIOD_NS,
+		    "rant's clock comparison and housekeeping");
 	periods_add(periods, r->options.log_path ? LOG_WRITER_PERIOD_NS : 0, "rant's log writer");
 	periods_add(periods, r->draws ? INTERIM_LIVE_NS : 0, "rant's progress line");
 	periods_add(periods, r->options.summary_ns, "rant's summary lines");
 	periods_add(periods, r->options.every_ns, "rant's --every");
 	r->exchange.result.has_periods = true;
-	rhythm_judge(&r->exchange.result);
-}
-
-static void reach_verdict(struct run *r)
-{
-	verdict_take(&r->facts, &r->report);
-	verdict_reach(&r->verdict, &r->facts);
-	r->report.verdict = &r->verdict;
-	if (!r->facts.balanced)
-		warnx("the accounts do not balance: this is a fault of rant; do not trust these numbers, please report "
-		      "it");
-}
-
-static void find_teeth(struct run *r)
-{
-	const int cpu = r->facts.thread[1].known ? r->facts.thread[1].cpu : -1;
-
-	delays_read(&r->exchange.result.delays, &r->nic, cpu, r->cpu_latency_fd < 0);
-	teeth_find(&r->teeth, &r->report);
-	r->report.teeth = &r->teeth;
+	delays_read(&r->exchange.result.delays, &r->nic, measuring_cpu(r), r->cpu_latency_fd < 0);
 }
 
 /* ---- The program ------------------------------------------------------------------------------------------------- */
@@ -511,14 +488,8 @@ static enum status conclude(struct run *r)
 	if (!poll_clock_agrees(&r->exchange.poll_clock))
 		r->exchange.result.poll_gaps = (struct poll_gaps){ 0 };
 	run_buffers_finish(&r->run_buffers, &r->exchange); /* in place: no thread copies the histogram any more */
-	confidence_find(&r->exchange.result.confidence, &r->outputs.reported.confidence, r->exchange.result.histogram,
-			&r->options.until_known);
-	steadiness_find(&r->exchange.result.level_changes, &r->outputs.reported.levels);
-	steadiness_explain(&r->exchange.result.level_changes, &r->exchange.result.changes, &r->exchange.result.clocks,
-			   r->outputs.reported.second.start_ns);
-	judge_rhythm(r);
-	reach_verdict(r);
-	find_teeth(r);
+	read_causes(r);
+	judgement_reach(&r->judgement, &r->report, &r->exchange.result, &r->outputs.reported);
 	if (!r->options.quiet)
 		error |= report_print(&r->report);
 	if (!r->options.quiet)
@@ -539,9 +510,9 @@ static int measure(void *context)
 	struct run *r = context;
 
 	seccomp_begin();
-	verdict_read_thread(&r->facts.thread[0]);
+	verdict_read_thread(&r->judgement.facts.thread[0]);
 	exchange_run(&r->exchange);
-	verdict_read_thread(&r->facts.thread[1]);
+	verdict_read_thread(&r->judgement.facts.thread[1]);
 	return 0;
 }
 

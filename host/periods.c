@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Periodic work of the kernel. Facts: Documentation/admin-guide/sysctl/{kernel,vm}.rst, mm/transhuge.rst. */
+/* Periodic work of the kernel and the NIC. Facts: Documentation/admin-guide/sysctl/{kernel,vm}.rst, mm/transhuge.rst. */
 #include "host/periods.h"
 
 #include "host/file.h"
+#include "host/nic/nic_details.h"
 
 #include <stdlib.h>
 
@@ -71,7 +72,15 @@ static void read_huge_pages(struct periods *p)
 	periods_add(p, ms * NS_PER_MS, "khugepaged (scan_sleep_millisecs %d)", (int)ms);
 }
 
-void periods_read(struct periods *p)
+static void add_coalescing(struct periods *p, const struct nic_details *nic)
+{
+	if (!nic->coalescing_known)
+		return;
+	periods_add(p, nic->receive_us * NS_PER_US, "rx-usecs %u", nic->receive_us);
+	periods_add(p, nic->transmit_us * NS_PER_US, "tx-usecs %u", nic->transmit_us);
+}
+
+void periods_read(struct periods *p, const struct nic_details *nic)
 {
 	const int64_t tick = tick_ns(), s = read_number("/proc/sys/vm/stat_interval"),
 		      cs = read_number("/proc/sys/vm/dirty_writeback_centisecs");
@@ -83,4 +92,5 @@ void periods_read(struct periods *p)
 	read_watchdog(p);
 	read_throttling(p);
 	read_huge_pages(p);
+	add_coalescing(p, nic);
 }

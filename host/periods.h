@@ -5,6 +5,8 @@
 
 #include "rant.h"
 
+struct nic_details;
+
 #define PERIODS_MAX 16
 
 struct period {
@@ -21,7 +23,8 @@ struct periods {
 __attribute__((format(printf, 3, 4)))
 void periods_add(struct periods *p, int64_t period_ns, const char *name, ...);
 
-/* Adds those of the kernel. A setting that cannot be read is left out; prints nothing. */
-void periods_read(struct periods *p);
+/* Adds those of the kernel, and the interrupt coalescing of the NIC. A setting that cannot be read is left out; prints
+ * nothing. */
+void periods_read(struct periods *p, const struct nic_details *nic);
 
 #endif

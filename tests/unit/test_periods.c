@@ -11,6 +11,7 @@ struct file {
 
 static const struct file *files;
 static int64_t resolution_ns; /* below 0: not known */
+static struct nic_details nic;
 
 FILE *__wrap_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode)
@@ -35,7 +36,7 @@ static void assert_periods(const struct file *from, const char *const *names, co
 	struct periods p = { .count = 0 };
 
 	files = from;
-	periods_read(&p);
+	periods_read(&p, &nic);
 	assert_int_equal(p.count, count);
 	for (unsigned i = 0; i < count; i++) {
 		assert_string_equal(p.each[i].name, names[i]);
@@ -87,6 +88,22 @@ static void all_off(void **state)
 	assert_periods(off, NULL, NULL, 0);
 }
 
+static void coalescing_of_the_nic(void **state)
+{
+	static const struct file none[] = { { NULL, NULL } };
+	static const char *const names[] = { "rx-usecs 50", "tx-usecs 64" };
+	static const int64_t ns[] = { 50 * NS_PER_US, 64 * NS_PER_US };
+
+	(void)state;
+	resolution_ns = 0;
+	nic = (struct nic_details){ .coalescing_known = true, .receive_us = 50, .transmit_us = 64 };
+	assert_periods(none, names, ns, COUNT_OF(ns));
+	nic.transmit_us = 0;
+	assert_periods(none, names, ns, 1);
+	nic.coalescing_known = false;
+	assert_periods(none, NULL, NULL, 0);
+}
+
 static void nothing_is_readable(void **state)
 {
 	static const struct file none[] = { { NULL, NULL } }, strange[] = {
@@ -121,6 +138,7 @@ static void no_more_than_there_is_room_for(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(a_usual_host), cmocka_unit_test(all_off),
+					    cmocka_unit_test(coalescing_of_the_nic),
 					    cmocka_unit_test(nothing_is_readable),
 					    cmocka_unit_test(no_more_than_there_is_room_for) };
 
