@@ -264,19 +264,12 @@ static int start_housekeeping(struct run *r)
 /* The ring of the log: its size depends on whether another thread can empty it during the run. */
 static int start_log(struct run *r)
 {
-	const struct options *o = &r->options;
-	const bool beside = !options_log_is_circular(o) && !r->report.no_other_cpu &&
-			    !log_writer_start(&r->outputs.log, privileges_drop_beside, &r->privileges);
 	int error;
 
 	r->outputs.interim.result = &r->exchange.result;
 	r->outputs.on_known = signals_end_known;
 	r->exchange.sample_queue = outputs_start(&r->outputs, privileges_drop_beside, &r->privileges);
-	r->report.samples_are_taken = r->exchange.sample_queue;
-	if (r->options.until_known.denominator && !r->exchange.sample_queue)
-		warnx("--until-known %s: not checked: no CPU but the measuring one may be used here: give more CPUs to taskset",
-		      r->options.until_known.text);
-	error = run_buffers_open_log(&r->run_buffers, o, &r->exchange, beside);
+	error = run_buffers_open_log(&r->run_buffers, &r->options, &r->exchange, r->outputs.log.beside);
 	if (!error)
 		log_writer_result(&r->outputs.log, &r->exchange.result.log); /* for --verbose */
 	return error;
@@ -372,16 +365,6 @@ static void close_all(struct run *r)
 
 /* ---- Run, and the readings before and after it ------------------------------------------------------------------- */
 
-/* Speed of the link, and length of a probe on it. */
-static void read_wire(struct run *r)
-{
-	const int mbps = r->options.role == ROLE_EMIT ? link_wire_mbps(&r->nic) : 0;
-	const size_t bytes = transport_frame_bytes(r->channel.transport->header_bytes, packet_plan_bytes(&r->plan));
-
-	if (mbps)
-		r->exchange.result.wire = (struct wire){ mbps, bytes, transport_wire_ns(bytes, mbps) };
-}
-
 static void read_setting(struct run *r, struct result_nic_setting *to)
 {
 	int setting[3];
@@ -410,7 +393,8 @@ static void read_before(struct run *r)
 	activity_read(&r->activity.activity, &r->activity.start, false);
 	read_setting(r, &r->exchange.result.nic.setting[0]);
 	link_read(&r->nic, &r->housekeeping.link.before);
-	read_wire(r);
+	if (r->options.role == ROLE_EMIT)
+		exchange_note_wire(&r->exchange, link_wire_mbps(&r->nic));
 }
 
 static void read_after(struct run *r)

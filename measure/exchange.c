@@ -40,6 +40,14 @@ void exchange_note_granted(struct exchange *x)
 	};
 }
 
+void exchange_note_wire(struct exchange *x, int speed_mbps)
+{
+	const size_t bytes = transport_frame_bytes(x->channel->transport->header_bytes, packet_plan_bytes(x->plan));
+
+	if (speed_mbps)
+		x->result.wire = (struct wire){ speed_mbps, bytes, transport_wire_ns(bytes, speed_mbps) };
+}
+
 void exchange_collect(struct exchange *x)
 {
 	struct result *r = &x->result;

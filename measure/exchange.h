@@ -255,6 +255,9 @@ void exchange_drop_clocks(struct exchange *x);
 /* Copies the granted settings of the open channel into x->result. */
 void exchange_note_granted(struct exchange *x);
 
+/* Notes the length of a probe on a link of this speed; 0: not known. */
+void exchange_note_wire(struct exchange *x, int speed_mbps);
+
 /* Copies the counters of sessions and of the socket into x->result. Any thread may call it during the run.
  * A copy that began before the end may be old, so the caller repeats it after the watch thread has ended. */
 void exchange_collect(struct exchange *x);

@@ -155,17 +155,30 @@ static void look(void *outputs)
 		prometheus_look(&o->prometheus);
 }
 
-struct sample_queue *outputs_start(struct outputs *o, void (*begin)(void *context), void *context)
+static bool start_thread(struct outputs *o, void (*begin)(void *context), void *context)
 {
-	interim_start(&o->interim, o->report, begin, context);
 	if (!prints_meanwhile(o) || o->report->no_other_cpu)
-		return NULL;
+		return false;
 	o->begin = begin;
 	o->context = context;
 	o->worker = (struct worker){ .name = "rant-outputs", .begin = begin_thread, .context = o,
 				     .idle = &o->report->result->asleep, .idle_ns = IDLE_LOOK_NS };
 	worker_add(&o->worker, (struct worker_duty){ .period_ns = LOOK_NS, .act = look, .context = o });
-	return worker_start(&o->worker) ? NULL : &o->sample_queue;
+	return !worker_start(&o->worker);
+}
+
+struct sample_queue *outputs_start(struct outputs *o, void (*begin)(void *context), void *context)
+{
+	struct report *r = o->report;
+
+	if (!options_log_is_circular(r->options) && !r->no_other_cpu)
+		log_writer_start(&o->log, begin, context); /* without a thread the log is written after the run */
+	interim_start(&o->interim, r, begin, context);
+	r->samples_are_taken = start_thread(o, begin, context);
+	if (r->options->until_known.denominator && !r->samples_are_taken)
+		warnx("--until-known %s: not checked: no CPU but the measuring one may be used here: give more CPUs to taskset",
+		      r->options->until_known.text);
+	return r->samples_are_taken ? &o->sample_queue : NULL;
 }
 
 void outputs_need(const struct outputs *o, struct privileges_needs *n)

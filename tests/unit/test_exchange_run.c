@@ -608,6 +608,25 @@ static void the_recent_maximum(void **state)
 	assert_int_equal(b.histogram.max_seq, 12);
 }
 
+/* ---- A probe on the link ----------------------------------------------------------------------------------------- */
+
+static void the_length_of_a_probe_on_its_link(void **state)
+{
+	static const struct transport udp_ipv4 = { .header_bytes = 20 + 8 };
+	static const struct packet_plan plain = { .ssid = 0 };
+
+	(void)state;
+	bench_start(ROLE_EMIT, SOURCE_HARDWARE);
+	b.x.channel->transport = &udp_ipv4;
+	b.x.plan = &plain;
+	exchange_note_wire(&b.x, 0);
+	assert_int_equal(b.x.result.wire.frame_bytes, 0); /* not known */
+	exchange_note_wire(&b.x, 1000);
+	assert_int_equal(b.x.result.wire.speed_mbps, 1000);
+	assert_int_equal(b.x.result.wire.frame_bytes, 14 + 28 + STAMP_BASE_BYTES + 4); /* with the frame check sequence */
+	assert_int_equal(b.x.result.wire.probe_ns, (90 + 8 + 12) * 8);
+}
+
 /* ---- The ring of breaches ---------------------------------------------------------------------------------------- */
 
 static int64_t latency_of(uint64_t n)
@@ -838,6 +857,7 @@ int main(void)
 		TEST(a_refused_send_is_no_second_start),
 		TEST(no_start_where_nothing_is_measured),
 		TEST(the_newest_breaches_can_be_read_in_any_order),
+		TEST(the_length_of_a_probe_on_its_link),
 		TEST(a_breach_is_completed_from_its_kept_sample),
 		TEST(the_first_and_the_worst_breach_are_kept),
 		TEST(the_hook_comes_before_all_else),
