@@ -424,7 +424,8 @@ static void finish(struct run *r)
 	take_trace(&r->exchange.result.trace, &r->trace, &r->housekeeping.keeper.saved);
 	exchange_collect(&r->exchange);
 	r->exchange.result.dropped = r->channel.dropped;
-	r->exchange.result.strays = r->exchange.port ? -1 : (int64_t)socket_count_strays(&r->channel);
+	if (!r->exchange.port)
+		r->exchange.result.strays = optional_of((int64_t)socket_count_strays(&r->channel));
 	r->report.breaches_missed = r->housekeeping.breaches.missed;
 	clock_peer_finish(&r->peer);
 	if (r->exchange.peer)

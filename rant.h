@@ -101,6 +101,17 @@ static inline uint64_t counter_get(const counter *c)
 	return atomic_load_explicit(c, memory_order_relaxed);
 }
 
+/* A number that may be not known. All zeros: not known. */
+struct optional {
+	bool known;
+	int64_t value; /* 0 if it is not known */
+};
+
+static inline struct optional optional_of(int64_t value)
+{
+	return (struct optional){ .known = true, .value = value };
+}
+
 enum role { ROLE_EMIT, ROLE_REFLECT };
 
 /* The name in files, in the trace and in the environment of hook commands. */

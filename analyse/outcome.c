@@ -41,6 +41,7 @@ struct outcome *outcome_open(const struct options *options)
 	o->result.options = &o->options;
 	o->result.read = &o->read;
 	o->result.system = (struct system)SYSTEM_UNKNOWN;
+	o->result.dropped = o->result.strays = optional_of(0); /* sums over the files */
 	o->result.histogram = &o->latency;
 	o->result.one_way_bound_ns[1] = -1; /* no file has the bound at the end of the run */
 	for (int i = 0; i < BOUNDS; i++)

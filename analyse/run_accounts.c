@@ -56,20 +56,20 @@ static int add_packets(struct outcome *o, const struct tree *packets, const char
 	if (!error)
 		error = add_number(&dropped, tree_member(packets, "dropped_by_this_host"), path,
 				   "dropped_by_this_host");
-	if (!tree_member(packets, "dropped_by_this_host") || result->dropped < 0)
-		result->dropped = -1;
+	if (!tree_member(packets, "dropped_by_this_host") || !result->dropped.known)
+		result->dropped = (struct optional){ .known = false };
 	else
-		result->dropped += dropped;
+		result->dropped.value += dropped;
 	if (!error)
 		error = add_counter(&result->account.breaches, tree_member(packets, "breaches"), path, "breaches");
 	if (error)
 		return error;
 	if (o->options.role == ROLE_EMIT) {
 		if (!tree_member(packets, "strays"))
-			result->strays = -1;
+			result->strays = (struct optional){ .known = false };
 		error = add_number(&strays, tree_member(packets, "strays"), path, "strays");
-		if (result->strays >= 0)
-			result->strays += strays;
+		if (result->strays.known)
+			result->strays.value += strays;
 		return error;
 	}
 	error = add_counter(&result->sessions, tree_member(packets, "sessions"), path, "sessions");
@@ -185,9 +185,9 @@ static int add_slowest_woken(struct outcome *o, const struct tree *t, const char
 	if (!run_count(tree_member(t, "response_ns"), &ns) || !run_count(tree_member(t, "seq"), &seq) ||
 	    seq > UINT32_MAX)
 		return run_refuse(path, "accounts.slowest_woken", "has a value that is not valids");
-	if (ns <= result->woken_slowest_ns)
+	if (ns <= result->woken_slowest_ns.value)
 		return 0;
-	result->woken_slowest_ns = ns;
+	result->woken_slowest_ns = optional_of(ns);
 	result->woken_slowest_seq = (uint32_t)seq;
 	return 0;
 }
@@ -203,10 +203,10 @@ static int add_traffic(struct outcome *o, const struct tree *t, const struct tre
 	    !run_count(tree_member(t, "to_there_bytes"), &bytes) ||
 	    !run_count(tree_member(packets, "closing"), &closing) || (count && bytes % count))
 		return run_refuse(path, "accounts.traffic", "has counts that are not valid");
-	if (count && result->probe_bytes && result->probe_bytes != (size_t)(bytes / count))
+	if (count && result->probe_bytes.known && result->probe_bytes.value != bytes / count)
 		return run_refuse(path, "accounts.traffic", "is of probes of another length than in the other files");
 	if (count)
-		result->probe_bytes = (size_t)(bytes / count);
+		result->probe_bytes = optional_of(bytes / count);
 	result->measured += (uint64_t)(count + closing);
 	error = add_counter(&result->account.timed_packets, tree_member(t, "from_there_packets"), path,
 			    "from_there_packets");

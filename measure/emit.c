@@ -189,7 +189,7 @@ static void emit_close(struct exchange *x)
 void emit_run(struct exchange *x)
 {
 	packet_prepare(x->emit.probe, x->plan);
-	x->result.probe_bytes = packet_plan_bytes(x->plan);
+	x->result.probe_bytes = optional_of((int64_t)packet_plan_bytes(x->plan));
 	while (!verb_is_over(x)) {
 		if (x->pace.interval_ns && !emit_pause(x))
 			break;

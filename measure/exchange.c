@@ -77,8 +77,9 @@ static void finish(struct exchange *x)
 	r->window.stamps_limited = w->stamps_limited;
 	r->window.by_nic = x->channel->tx_stamps && x->channel->wire == SOURCE_HARDWARE;
 	r->software_remote = (struct software_remote){ .reported = x->emit.reply.software_reported,
-						     .t2_known = x->emit.reply.t2_user_known,
-						     .bound_ns = x->emit.reply.software_bound_ns };
+						     .t2_known = x->emit.reply.t2_user_known };
+	if (x->emit.reply.software_bound_ns >= 0)
+		r->software_remote.bound_ns = optional_of(x->emit.reply.software_bound_ns);
 	for (unsigned i = 0; i < r->ports; i++)
 		r->port[i].number = x->channel->port[i].own_port;
 	exchange_collect(x);

@@ -20,9 +20,9 @@ static void look_at_woken(struct exchange *x, bool waiting)
 	counter_add(&x->result.account.woken, 1);
 	if (f->key != d->key || !s->source[x->from] || !s->source[x->to])
 		return;
-	if (s->time_ns[x->to] - s->time_ns[x->from] <= x->result.woken_slowest_ns)
+	if (s->time_ns[x->to] - s->time_ns[x->from] <= x->result.woken_slowest_ns.value)
 		return;
-	x->result.woken_slowest_ns = s->time_ns[x->to] - s->time_ns[x->from];
+	x->result.woken_slowest_ns = optional_of(s->time_ns[x->to] - s->time_ns[x->from]);
 	x->result.woken_slowest_seq = s->seq;
 }
 

@@ -10,7 +10,9 @@
  * padding (RFC 5357 section 4.2.1), which is not a TLV. */
 static inline size_t join_reply_bytes(const struct exchange *x)
 {
-	return x->arrival.bytes < x->result.probe_bytes ? x->arrival.bytes : x->result.probe_bytes;
+	const size_t probe_bytes = (size_t)x->result.probe_bytes.value;
+
+	return x->arrival.bytes < probe_bytes ? x->arrival.bytes : probe_bytes;
 }
 
 /* Reads the TLVs of the last reply. May wait until the next probe is sent, but not until the next datagram

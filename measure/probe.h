@@ -109,7 +109,7 @@ INLINE struct flight *probe_send(struct exchange *x)
 	 * value is worth. */
 	const int64_t called_ns = x->pace.interval_ns ? clock_read_ns(CLOCK_MONOTONIC) : 0;
 
-	if (!verb_send(x, f, x->emit.probe, x->result.probe_bytes, NULL))
+	if (!verb_send(x, f, x->emit.probe, (size_t)x->result.probe_bytes.value, NULL))
 		return NULL;
 	f->call_ns = x->pace.interval_ns ? clock_read_ns(CLOCK_MONOTONIC) - called_ns : 0;
 	*probe_t1(x, s->seq) = packet_t1(x->emit.probe, x->key);

@@ -503,7 +503,7 @@ static void close_window(struct exchange *x)
 void window_run(struct exchange *x)
 {
 	packet_prepare(x->emit.probe, x->plan);
-	x->result.probe_bytes = packet_plan_bytes(x->plan);
+	x->result.probe_bytes = optional_of((int64_t)packet_plan_bytes(x->plan));
 	window_stamps_begin(x);
 	verb_read_clock(x);
 	while (!verb_is_over(x)) {

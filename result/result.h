@@ -79,7 +79,7 @@ struct window_use {
 /* Timestamps of the reflector's program, as reported by a reply. */
 struct software_remote {
 	bool reported, t2_known;
-	int64_t bound_ns; /* error of its relation to the clock of the timestamps; below 0: not known */
+	struct optional bound_ns; /* error of its relation to the clock of the timestamps */
 };
 
 struct result {
@@ -97,7 +97,7 @@ struct result {
 	/* Packets. */
 	struct account account;
 	uint64_t measured; /* emitter: probes after the warm-up, with closing probes */
-	size_t probe_bytes; /* emitter: UDP payload of a probe; 0: not known */
+	struct optional probe_bytes; /* emitter: UDP payload of a probe */
 	struct wire wire; /* emitter */
 	struct directions directions; /* emitter, over all source ports; after source_ports_finish() */
 	struct source_port *port; /* emitter, `ports` elements; NULL: a single source port */
@@ -109,8 +109,8 @@ struct result {
 	struct spikes spikes;
 	struct rhythm rhythm;
 	struct level_changes level_changes; /* empty where no output needs the samples of each second */
-	int64_t strays; /* emitter: datagrams from other addresses than the server; -1: not counted */
-	int64_t dropped; /* packets dropped by this host before they were read; -1: not known */
+	struct optional strays; /* emitter: datagrams from other addresses than the server; not counted with several ports */
+	struct optional dropped; /* packets dropped by this host before they were read */
 	counter truncated; /* truncated control messages */
 	counter error_other; /* entries of the error queue that are not a transmit timestamp of the requested source */
 	counter peer_sockets_taken, peer_sockets_refused; /* reflector: opened per-peer sockets, and failed attempts */
@@ -131,8 +131,8 @@ struct result {
 	struct ipdv ipdv; /* of a reflector only the IPDV of responses, within each session */
 	struct sample breach, worst; /* first and largest breach; valid if account.breaches is not 0 */
 	struct sample kept[BREACHES_KEPT]; /* last breaches, for breach_read() */
-	int64_t woken_slowest_ns; /* reflector: longest response after an idle sleep; 0: not known */
-	uint32_t woken_slowest_seq; /* sequence number of that response */
+	struct optional woken_slowest_ns; /* reflector: longest response after an idle sleep */
+	uint32_t woken_slowest_seq; /* sequence number of that response, where it is known */
 
 	/* Clocks. */
 	_Atomic uint8_t remote; /* emitter: enum source of remote timestamps, best so far; read by other threads */

@@ -444,10 +444,10 @@ int socket_bind(struct channel *c, const struct options *o, const struct nic *n)
 		let_others_bind(c);
 	if (!error && c->transport->encapsulation_bytes && !c->transport->echoes)
 		transport_seal(&c->encapsulation, o, n);
-	c->dropped = 0;
+	c->dropped = optional_of(0);
 	for (int i = 0; i < c->listeners && !error; i++)
 		if (socket_read_drops(c->peer_socket[i].fd, &c->peer_socket[i].drops_before))
-			c->dropped = -1;
+			c->dropped = (struct optional){ .known = false };
 	if (error)
 		socket_close(c);
 	return error;
@@ -457,13 +457,13 @@ void socket_note_drops(struct channel *c)
 {
 	uint32_t now;
 
-	for (int i = 0; i < (c->port ? c->ports : c->peer_sockets) && c->dropped >= 0; i++) {
+	for (int i = 0; i < (c->port ? c->ports : c->peer_sockets) && c->dropped.known; i++) {
 		const struct peer_socket *l = channel_peer_socket(c, (unsigned)i);
 
 		if (socket_read_drops(l->fd, &now))
-			c->dropped = -1;
+			c->dropped = (struct optional){ .known = false };
 		else
-			c->dropped += (uint32_t)(now - l->drops_before);
+			c->dropped.value += (uint32_t)(now - l->drops_before);
 	}
 }
 

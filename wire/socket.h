@@ -100,7 +100,7 @@ struct channel {
 	int priority;
 	int tos; /* ToS of replies without a requested class */
 	int receive_buffer_bytes; /* granted SO_RCVBUF */
-	int64_t dropped; /* set by socket_note_drops(); -1: unknown */
+	struct optional dropped; /* set by socket_note_drops() */
 	uint32_t unread; /* reflector: datagrams dropped by the kernel, as reported with later datagrams */
 	counter error_other; /* error queue entries other than the requested transmit timestamps */
 	counter control_truncated;

@@ -236,6 +236,11 @@ void json_integer_if(struct json *j, const char *name, bool known, int64_t value
 		json_null(j, name);
 }
 
+void json_optional(struct json *j, const char *name, struct optional value)
+{
+	json_integer_if(j, name, value.known, value.value);
+}
+
 void json_count(struct json *j, const char *name, uint64_t value)
 {
 	char text[32] = "";

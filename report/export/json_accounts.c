@@ -24,15 +24,9 @@ static void put_packets(struct json *j, const struct report *r)
 
 	json_object(j, "packets");
 	put_rows(j, r, ACCOUNT_PACKETS);
-	if (result->dropped < 0)
-		json_null(j, "dropped_by_this_host");
-	else
-		json_integer(j, "dropped_by_this_host", result->dropped);
+	json_optional(j, "dropped_by_this_host", result->dropped);
 	if (r->options->role == ROLE_EMIT) {
-		if (result->strays < 0) /* with several source ports strays are not counted */
-			json_null(j, "strays");
-		else
-			json_integer(j, "strays", result->strays);
+		json_optional(j, "strays", result->strays);
 	} else {
 		json_count(j, "sessions", counter_get(&result->sessions));
 		json_count(j, "evicted", counter_get(&result->evicted));
@@ -142,8 +136,8 @@ static void put_arrived(struct json *j, const struct result *result)
 static void put_slowest_woken(struct json *j, const struct result *result)
 {
 	json_object(j, "slowest_woken");
-	json_integer_if(j, "response_ns", result->woken_slowest_ns, result->woken_slowest_ns);
-	json_integer_if(j, "seq", result->woken_slowest_ns, result->woken_slowest_seq);
+	json_optional(j, "response_ns", result->woken_slowest_ns);
+	json_integer_if(j, "seq", result->woken_slowest_ns.known, result->woken_slowest_seq);
 	json_end(j);
 }
 
@@ -154,7 +148,7 @@ static void put_traffic(struct json *j, const struct result *result)
 
 	json_object(j, "traffic");
 	json_count(j, "to_there_packets", count);
-	json_count(j, "to_there_bytes", count * result->probe_bytes);
+	json_count(j, "to_there_bytes", count * (uint64_t)result->probe_bytes.value);
 	json_count(j, "from_there_packets", counter_get(&a->timed_packets));
 	json_count(j, "from_there_bytes", counter_get(&a->timed_bytes));
 	json_end(j);

@@ -183,7 +183,7 @@ static void put_granted(struct json *j, const struct report *r)
 	json_integer_if(j, "transmit_by_kernel", g->transmit_by_kernel > 0, g->transmit_by_kernel);
 	json_integer(j, "bucket_ns", r->histogram->width_ns);
 	if (r->options->role == ROLE_EMIT) {
-		json_count(j, "probe_bytes", result->probe_bytes);
+		json_integer(j, "probe_bytes", result->probe_bytes.value);
 		json_integer(j, "window", result->window.most ? result->window.most : 1);
 	}
 	json_integer(j, "busy_poll_us", r->options->busy_poll_us); /* the kernel does not round it */

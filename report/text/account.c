@@ -174,15 +174,15 @@ static void write_times(struct fold *f, const char *name, const struct outages *
 static void write_outside(struct fold *f, const struct report *r)
 {
 	const struct result *result = r->result;
-	const int64_t dropped = result->dropped;
+	const struct optional dropped = result->dropped;
 
 	if (r->options->role == ROLE_EMIT)
 		write_times(f, "Outages", &result->outages, result);
 	write_times(f, "Stalled for", &result->stalls, result);
-	if (dropped < 0)
+	if (!dropped.known)
 		fprintf(f->out, "  Dropped by this host:  not known\n");
 	else
-		count_row(f, "Dropped by this host", (uint64_t)dropped,
+		count_row(f, "Dropped by this host", (uint64_t)dropped.value,
 			  "our socket had no room, or the checksum was wrong");
 }
 
@@ -281,7 +281,7 @@ static void write_traffic(FILE *out, const struct result *result)
 
 	fprintf(out, "\nTraffic (%s, after the warm-up):\n",
 		result->options->transport == TRANSPORT_UDP ? "UDP payload" : "STAMP packets");
-	write_traffic_row(out, "To there", count, count * result->probe_bytes, ns);
+	write_traffic_row(out, "To there", count, count * (uint64_t)result->probe_bytes.value, ns);
 	write_traffic_row(out, "From there", counter_get(&result->account.timed_packets),
 			  counter_get(&result->account.timed_bytes), ns);
 }
@@ -356,10 +356,10 @@ static void write_packets(FILE *out, const struct report *r)
 	fprintf(out, "\nPackets:\n");
 	count_rows(&f, r, packets, sizeof(packets) / sizeof(packets[0]));
 	write_outside(&f, r);
-	if (emits && result->strays < 0)
+	if (emits && !result->strays.known)
 		fputs("  Strays    :  not counted with --source-ports\n", out);
 	else if (emits)
-		count_row(&f, "Strays", (uint64_t)result->strays, "to our port from others than the server, dropped");
+		count_row(&f, "Strays", (uint64_t)result->strays.value, "to our port from others than the server, dropped");
 	else
 		account_count(out, "Sessions", counter_get(&result->sessions), NULL);
 	if (!emits && r->options->verbose) {
@@ -373,9 +373,9 @@ static void write_packets(FILE *out, const struct report *r)
 			      "not answered: the kernel's control messages were truncated");
 	if (!emits)
 		count_row(&f, "Evicted", counter_get(&result->evicted), "idle sessions removed for newer sessions");
-	if (result->woken_slowest_ns)
+	if (result->woken_slowest_ns.known)
 		fprintf(out, "  Slowest of the woken:  %.3f us  (#%" PRIu32 ")\n",
-			(double)result->woken_slowest_ns / NS_PER_US, result->woken_slowest_seq);
+			(double)result->woken_slowest_ns.value / NS_PER_US, result->woken_slowest_seq);
 	if (r->options->threshold_ns)
 		account_count(out, "Breaches", counter_get(&result->account.breaches), "samples above the threshold");
 	fold_end(&f);

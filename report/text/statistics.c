@@ -327,7 +327,7 @@ static void write_no_remote_stages(FILE *out, const struct result *result)
 	fprintf(out, "  Remote stages: not known: %s\n",
 		result->remote == SOURCE_USER ? "the reflector's stamps are those of its program" :
 		!last->reported || !last->t2_known ? "the reflector does not report when its program had the probe" :
-		last->bound_ns < 0 ? "the reflector cannot compare its program's clock with that of its stamps" :
+		!last->bound_ns.known ? "the reflector cannot compare its program's clock with that of its stamps" :
 		"the reflector's times are not complete");
 }
 
@@ -347,7 +347,7 @@ static void write_wire_time(FILE *out, const struct report *r)
 	const struct result *result = r->result;
 	const struct wire *w = &result->wire;
 	const uint64_t replies = counter_get(&result->account.timed_packets);
-	const bool alike = replies && counter_get(&result->account.timed_bytes) == replies * result->probe_bytes;
+	const bool alike = replies && counter_get(&result->account.timed_bytes) == replies * (uint64_t)result->probe_bytes.value;
 	const bool fast = w->speed_mbps >= 1000;
 
 	if (!w->speed_mbps || !options_on_wire(r->options) || result->remote == SOURCE_USER)

@@ -21,12 +21,12 @@ enum verdict_outcome verdict_look_refused_replies(const struct verdict_facts *f,
 
 enum verdict_outcome verdict_look_dropped(const struct verdict_facts *f, struct verdict_finding *found)
 {
-	const int64_t dropped = f->result->dropped;
+	const struct optional dropped = f->result->dropped;
 
-	if (dropped < 0)
+	if (!dropped.known)
 		return CANNOT_TELL;
-	found->number = (uint64_t)dropped;
-	verdict_say(found, "%" PRId64, dropped);
+	found->number = (uint64_t)dropped.value;
+	verdict_say(found, "%" PRId64, dropped.value);
 	return JUDGED;
 }
 

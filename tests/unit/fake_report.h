@@ -58,6 +58,7 @@ static inline int set_up(void **state)
 				    .synced_ns = -1 };
 	place(&histogram, 1);
 	result.options = &options;
+	result.dropped = result.strays = optional_of(0);
 	width = 0;
 	part = usual_stage;
 	is_traced = is_saved = false;
@@ -324,7 +325,8 @@ static inline void joined_run(enum source local, enum source remote, bool split)
 	for (uint32_t n = 0; n < USUAL; n++)
 		histogram_add(&histogram, 15000, n);
 	counter_add(&result.account.follow_up[FOLLOW_UP_THERE], USUAL);
-	result.software_remote = (struct software_remote){ .reported = split, .t2_known = split };
+	result.software_remote = (struct software_remote){ .reported = split, .t2_known = split,
+							  .bound_ns = { .known = split } };
 }
 
 /* Adds the receive times of both kernels, so long after those of the NICs. */

@@ -91,7 +91,7 @@ static void accounts_of_an_emitter(void **state)
 	options.plain = false;
 	result.remote = SOURCE_HARDWARE;
 	result.measured = 1000;
-	result.probe_bytes = 52;
+	result.probe_bytes = optional_of(52);
 	result.arrived_ttl = 63;
 	result.arrived_dscp = 46;
 	result.began_ns = 5 * NS_PER_S;
@@ -103,8 +103,8 @@ static void accounts_of_an_emitter(void **state)
 						 DISCARD_OVER_RATE | DISCARD_UNREAD,
 		.reordered_forward = 14, .reordered_backward = 15, .duplicate_forward = 16, .duplicate_backward = 17,
 		.restarts = 18 };
-	result.dropped = 21;
-	result.strays = 22;
+	result.dropped = optional_of(21);
+	result.strays = optional_of(22);
 	counter_add(&result.truncated, 23);
 	counter_add(&result.error_other, 24);
 	counter_add(&a->missing_tx, 25);
@@ -131,8 +131,8 @@ static void accounts_of_a_reflector(void **state)
 
 	(void)state;
 	options.role = ROLE_REFLECT;
-	result.dropped = -1;
-	result.woken_slowest_ns = 51;
+	result.dropped = (struct optional){ .known = false };
+	result.woken_slowest_ns = optional_of(51);
 	result.woken_slowest_seq = 52;
 	counter_add(&result.sessions, 53);
 	counter_add(&result.evicted, 54);
@@ -555,7 +555,7 @@ static void the_host_and_what_it_granted(void **state)
 	result.granted.receive_buffer_bytes = 197;
 	result.granted.stamps = SOURCE_HARDWARE;
 	result.granted.transmit_stamps = true;
-	result.probe_bytes = 198;
+	result.probe_bytes = optional_of(198);
 	result.window.most = 199;
 	take_affinity(&result.affinity, &(struct affinity){ .cpus = 191, .policy = 1, .priority = 192 });
 	report.facts = &facts;

@@ -300,7 +300,7 @@ static void check_run(unsigned n, unsigned at_once, enum source stamp, bool by_m
 	assert_int_equal(connects, counter_get(&channel.peer_sockets_taken));
 	assert_true(at_once > 1 || (counter_get(&channel.peer_sockets_refused) > 0) == (n - peer_sockets && !slow));
 	socket_note_drops(&channel);
-	assert_int_equal(channel.dropped, 0);
+	assert_int_equal(channel.dropped.value, 0);
 	check_stamps(all);
 	check_reported(all);
 	for (unsigned i = 0; i < n; i++)

@@ -23,8 +23,8 @@ static void the_accounts_of_an_emitter(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(counters); i++)
 		counter_add(counters[i], 101 + i);
-	result.strays = 121;
-	result.dropped = 122;
+	result.strays = optional_of(121);
+	result.dropped = optional_of(122);
 	show_report();
 	options.verbose = true;
 	show_report();
@@ -95,12 +95,12 @@ static void what_was_not_there_for_a_while(void **state)
 	result.outages = (struct outages){ .count = 2, .total_ns = 1104 * NS_PER_MS, .longest_ns = 1003 * NS_PER_MS,
 					     .longest_at_ns = 19 * NS_PER_S + 345 * NS_PER_MS };
 	show_report();
-	result.dropped = -1;
+	result.dropped = (struct optional){ .known = false };
 	show_report();
 	/* A reflector has no probes, and does not know how many were sent to it. */
 	options.role = ROLE_REFLECT;
 	show_report();
-	result.dropped = 37935;
+	result.dropped = optional_of(37935);
 	show_report();
 }
 
@@ -189,7 +189,7 @@ static void packets_and_octets_by_time(void **state)
 	counter_add(&a->late, 21);
 	counter_add(&a->duplicate, 42);
 	result.measured = 2001;
-	result.probe_bytes = 44;
+	result.probe_bytes = optional_of(44);
 	result.began_ns = NS_PER_S;
 	result.ended_ns = 5 * NS_PER_S;
 	show_report();
@@ -211,7 +211,7 @@ static void traffic_of_next_to_nothing(void **state)
 	counter_add(&a->timed_packets, 2);
 	counter_add(&a->timed_bytes, 88);
 	result.measured = 1;
-	result.probe_bytes = 44;
+	result.probe_bytes = optional_of(44);
 	show_report();
 	result.ended_ns = NS_PER_S;
 	show_report();

@@ -24,7 +24,7 @@ static void three_ports(void)
 	options.role = ROLE_EMIT;
 	result.port = port;
 	result.ports = COUNT_OF(port);
-	result.strays = -1;
+	result.strays = (struct optional){ .known = false };
 }
 
 static void by_the_round_trip(void **state)
@@ -65,7 +65,7 @@ static void nothing_was_sent(void **state)
 		port[i] = (struct source_port){ .number = port[i].number };
 	show_report();
 	result.ports = 0;
-	result.strays = 0;
+	result.strays = optional_of(0);
 	show_report();
 }
 

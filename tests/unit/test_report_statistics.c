@@ -275,7 +275,7 @@ static void the_time_of_a_probe_on_the_link(void **state)
 		width = 80;
 		joined_run(rows[i].local, rows[i].remote, false);
 		result.wire = rows[i].wire;
-		result.probe_bytes = rows[i].probe_bytes;
+		result.probe_bytes = optional_of((int64_t)rows[i].probe_bytes);
 		counter_add(&result.account.timed_packets, rows[i].replies_bytes ? 100 : 0);
 		counter_add(&result.account.timed_bytes, rows[i].replies_bytes);
 		show_report();
@@ -326,8 +326,8 @@ static void why_remote_stages_are_not_known(void **state)
 	static const struct software_remote last[] = {
 		{ .reported = false, .t2_known = true },
 		{ .reported = true, .t2_known = false },
-		{ .reported = true, .t2_known = true, .bound_ns = -1 },
 		{ .reported = true, .t2_known = true },
+		{ .reported = true, .t2_known = true, .bound_ns = { .known = true } },
 	};
 
 	(void)state;

@@ -74,7 +74,7 @@ static void one_run(void **state)
 	assert_int_equal(x->directions.lost_backward, 1);
 	assert_true(x->directions.reported);
 	assert_int_equal(x->outages.longest_at_ns, 7);
-	assert_int_equal(x->probe_bytes, 96);
+	assert_int_equal(x->probe_bytes.value, 96);
 	assert_int_equal(x->ended_ns - x->began_ns, 2000000000);
 	assert_int_equal(o->verdict.level, VERDICT_DOUBTFUL);
 	golden("%s\n", o->read.file[0].found);

@@ -74,7 +74,7 @@ static int set_up(void **state)
 	memset(&clocks, 0, sizeof(clocks));
 	is_watched = true;
 	is_compared = false;
-	result.dropped = 0;
+	result.dropped = optional_of(0);
 	/* As if the link was up all the time. */
 	result.nic.before = result.nic.after = (struct link_state){ .up = true, .downs_known = true, .stamper = 2 };
 	clocks.readings = 100;
@@ -748,7 +748,8 @@ static void all_together(void **state)
 	fault(-2e8, NS_PER_S, 2 * NS_PER_S);
 	clocks.failures = 50;
 	facts.balanced = result.nic.after.up = false;
-	result.nic.moves = result.log.left_out = histogram.overflows = (uint64_t)(options.interval_ns = result.dropped = 1);
+	result.nic.moves = result.log.left_out = histogram.overflows = (uint64_t)(options.interval_ns = 1);
+	result.dropped = optional_of(1);
 	set(&result.missed, 1);
 	facts.thread[1].cpu = 0;
 	facts.thread[1].minor_faults++;

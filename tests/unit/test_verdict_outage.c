@@ -18,7 +18,7 @@ static int set_up(void **state)
 	(void)state;
 	memset(&options, 0, sizeof(options));
 	memset(&result, 0, sizeof(result));
-	result.dropped = 0;
+	result.dropped = optional_of(0);
 	result.began_ns = 7 * NS_PER_S;
 	result.ended_ns = 17 * NS_PER_S;
 	result.nic.before = result.nic.after = (struct link_state){ .up = true, .downs_known = true, .downs = 4 };
@@ -58,11 +58,11 @@ static void dropped(void **state)
 {
 	(void)state;
 	expect(verdict_look_dropped, 0, "", "0");
-	result.dropped = 37935;
+	result.dropped = optional_of(37935);
 	expect(verdict_look_dropped, 37935, "", "37935");
 	options.role = ROLE_REFLECT;
 	expect(verdict_look_dropped, 37935, "", "37935");
-	result.dropped = -1;
+	result.dropped = (struct optional){ .known = false };
 	assert_int_equal(look(verdict_look_dropped), CANNOT_TELL);
 }
 

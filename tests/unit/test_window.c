@@ -424,7 +424,7 @@ static void what_the_reflector_does_not_know(void **state)
 	assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]), 3000 - unknown);
 	assert_int_equal(COUNT(closing), 1);
 	assert_int_equal(COUNT(timed_packets), 3000);
-	assert_int_equal(COUNT(timed_bytes), 3000 * x.result.probe_bytes);
+	assert_int_equal(COUNT(timed_bytes), 3000 * (uint64_t)x.result.probe_bytes.value);
 }
 
 /* Its ring entry was that of a reported probe. */
