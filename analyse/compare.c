@@ -44,7 +44,7 @@ static int refuse_untrusted(const struct read_file *f)
 {
 	warnx("%s: its verdict is %s%s%s, and --strict compares only trusted runs: measure again, or leave out "
 	      "--strict",
-	      f->path, f->level < 0 ? "not known" : verdict_levels[f->level], f->found ? ": " : "",
+	      f->path, f->level.known ? verdict_levels[f->level.value] : "not known", f->found ? ": " : "",
 	      f->found ? f->found : "");
 	return -EINVAL;
 }
@@ -55,7 +55,7 @@ static int check_run(const struct outcome *o, bool strict)
 		return refuse(o, "has no sample");
 	if (o->report.verdict && o->verdict.level == VERDICT_VOID)
 		return refuse(o, "its verdict is void");
-	if (strict && o->read.file[0].level != VERDICT_TRUSTED)
+	if (strict && (!o->read.file[0].level.known || o->read.file[0].level.value != VERDICT_TRUSTED))
 		return refuse_untrusted(&o->read.file[0]);
 	return 0;
 }

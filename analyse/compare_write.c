@@ -174,7 +174,7 @@ static void write_runs(FILE *out, const struct compare *c)
 
 		fprintf(out, "  %-7s %s: %" PRIu64 " samples, %zu seconds: %s%s%s\n", which[i], f->path, f->samples,
 			c->blocks[i].blocks,
-			f->level < 0 ? "not judged" : verdict_levels[f->level], f->found ? ": " : "",
+			f->level.known ? verdict_levels[f->level.value] : "not judged", f->found ? ": " : "",
 			f->found ? f->found : "");
 	}
 	if (*c->differences)
@@ -268,7 +268,7 @@ static void put_run(struct json *j, const char *name, const struct compare *c, i
 	json_text(j, "file", f->path);
 	json_count(j, "samples", f->samples);
 	json_count(j, "seconds", c->blocks[i].blocks);
-	json_text(j, "verdict", f->level < 0 ? NULL : verdict_levels[f->level]);
+	json_text(j, "verdict", f->level.known ? verdict_levels[f->level.value] : NULL);
 	json_end(j);
 }
 

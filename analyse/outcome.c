@@ -40,7 +40,6 @@ struct outcome *outcome_open(const struct options *options)
 	o->options.port = 0; /* a file has no port of this process */
 	o->result.options = &o->options;
 	o->result.read = &o->read;
-	o->result.system = (struct system)SYSTEM_UNKNOWN;
 	o->result.dropped = o->result.strays = optional_of(0); /* sums over the files */
 	o->result.histogram = &o->latency;
 	o->result.one_way_bound_ns[1] = -1; /* no file has the bound at the end of the run */
@@ -131,9 +130,7 @@ struct read_file *outcome_add_file(struct outcome *o, const char *path, FILE *fi
 		warnx("%s: cannot be read (%s)", path, strerror(errno));
 		return NULL;
 	}
-	one = (struct read_file){ .path = path, .form = form, .level = -1, .began_unix_ns = -1, .slots = -1,
-				     .missed = -1,
-				    .device = s.st_dev, .inode = s.st_ino };
+	one = (struct read_file){ .path = path, .form = form, .device = s.st_dev, .inode = s.st_ino };
 	for (unsigned i = 0; i < o->read.files; i++)
 		if (outcome_refuse_same(&o->read.file[i], &one))
 			return NULL;
@@ -204,7 +201,7 @@ static void write_file(FILE *out, const struct read_file *f)
 		f->role == ROLE_EMIT ? "an emitter" : "a reflector", f->samples);
 	if (f->samples)
 		fprintf(out, ", maximum %.3f us", label_us(f->max_ns));
-	fprintf(out, ": %s%s%s\n", f->level < 0 ? "not judged" : verdict_levels[f->level], f->found ? ": " : "",
+	fprintf(out, ": %s%s%s\n", f->level.known ? verdict_levels[f->level.value] : "not judged", f->found ? ": " : "",
 		f->found ? f->found : "");
 }
 

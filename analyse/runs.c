@@ -334,11 +334,12 @@ static int add_verdict(struct outcome *o, const struct tree *root, struct read_f
 {
 	const struct tree *verdict = tree_member(root, "verdict"), *reasons = tree_member(verdict, "reasons");
 	const unsigned from = o->read.reasons;
+	int level;
 
 	if (!verdict)
 		return 0;
-	f->level = level_named(tree_text(tree_member(verdict, "level")));
-	if (f->level < 0)
+	level = level_named(tree_text(tree_member(verdict, "level")));
+	if (level < 0)
 		return run_refuse(f->path, "verdict.level", "is not valid");
 	for (size_t i = 0; i < tree_length(reasons); i++) {
 		int error = add_reason(o, tree_item(reasons, i), f->path);
@@ -346,9 +347,10 @@ static int add_verdict(struct outcome *o, const struct tree *root, struct read_f
 		if (error)
 			return error;
 	}
+	f->level = optional_of(level);
 	f->found = found_words(o, from);
-	if (!o->report.verdict || f->level > (int)o->verdict.level)
-		o->verdict.level = (enum verdict_level)f->level;
+	if (!o->report.verdict || level > (int)o->verdict.level)
+		o->verdict.level = (enum verdict_level)level;
 	o->report.verdict = &o->verdict;
 	return 0;
 }
@@ -393,9 +395,16 @@ static int take_text(char **to, const struct tree *t)
 	return tree_text(t) && !*to ? -ENOMEM : 0;
 }
 
-static int take_number(int64_t *to, const struct tree *t, const struct read_file *f, const char *name)
+static int take_number(struct optional *to, const struct tree *t, const struct read_file *f, const char *name)
 {
-	return !t || (tree_integer(t, to) && *to >= 0) ? 0 : run_refuse(f->path, name, "is out of range");
+	int64_t n;
+
+	if (!t)
+		return 0;
+	if (!tree_integer(t, &n) || n < 0)
+		return run_refuse(f->path, name, "is out of range");
+	*to = optional_of(n);
+	return 0;
 }
 
 /* Members that are kept for each run and not summed. */
@@ -447,8 +456,8 @@ static int take_schedule(struct outcome *o, const struct tree *root, const struc
 		return 0;
 	}
 	run_take_text(r->affinity.text, sizeof(r->affinity.text), tree_at(root, "configuration.granted.measuring_thread"));
-	counter_add(&r->slots, f->slots > 0 ? (uint64_t)f->slots : 0);
-	counter_add(&r->missed, f->missed > 0 ? (uint64_t)f->missed : 0);
+	counter_add(&r->slots, (uint64_t)f->slots.value);
+	counter_add(&r->missed, (uint64_t)f->missed.value);
 	if (!run_take_number(&n[0], tree_member(window, "most")) || !run_take_number(&n[1], tree_member(window, "reached")) ||
 	    !run_take_number(&n[2], tree_member(window, "transmit_stamps_at_once")) || n[0] > UINT32_MAX ||
 	    n[1] > UINT32_MAX || n[2] > UINT32_MAX)

@@ -47,12 +47,12 @@ static void read_cpu(struct system *s)
 			snprintf(s->cpu_model, sizeof(s->cpu_model), "%s", value + 2);
 		/* x86: CPUID leaf 1, ECX bit 31, which hypervisors set and no processor does. */
 		if (!strncmp(line, "flags", 5))
-			s->is_virtual = strstr(value, " hypervisor") != NULL;
+			s->is_virtual = optional_of(strstr(value, " hypervisor") != NULL);
 	}
 	if (f)
 		fclose(f);
 	if (read_line(s->hypervisor, sizeof(s->hypervisor), "/sys/hypervisor/type") && *s->hypervisor)
-		s->is_virtual = 1;
+		s->is_virtual = optional_of(1);
 }
 
 static void read_command(struct system *s)
@@ -68,16 +68,19 @@ static void read_command(struct system *s)
 
 void system_read(struct system *s, int cpu)
 {
+	const long online = sysconf(_SC_NPROCESSORS_ONLN);
 	char path[96], text[8];
 
-	*s = (struct system){ .is_virtual = -1, .is_real_time = -1, .cpus_online = (int)sysconf(_SC_NPROCESSORS_ONLN) };
+	*s = (struct system){ .command_bytes = 0 };
+	if (online > 0)
+		s->cpus_online = optional_of(online);
 	read_names(s);
 	read_cpu(s);
 	read_command(s);
 	if (read_line(text, sizeof(text), "/sys/kernel/realtime"))
-		s->is_real_time = *text == '1';
+		s->is_real_time = optional_of(*text == '1');
 	else if (*s->version)
-		s->is_real_time = strstr(s->version, "PREEMPT_RT") != NULL;
+		s->is_real_time = optional_of(strstr(s->version, "PREEMPT_RT") != NULL);
 	read_line(s->clocksource, sizeof(s->clocksource),
 		  "/sys/devices/system/clocksource/clocksource0/current_clocksource");
 	s->isolated_known = read_line(s->isolated, sizeof(s->isolated), "/sys/devices/system/cpu/isolated");

@@ -7,15 +7,15 @@
 
 #define SYSTEM_COMMAND_BYTES 8192
 
-/* An empty text means: not known. */
+/* An empty text means: not known. All zeros: nothing is known. */
 struct system {
 	char hostname[72], kernel[72], version[72], machine[72]; /* uname(2) */
 	char cpu_model[96]; /* "model name" of /proc/cpuinfo, which not every architecture has */
 	char hypervisor[32]; /* from /sys/hypervisor/type */
-	/* 1: by /proc/cpuinfo or /sys/hypervisor; 0: neither reports a hypervisor, on x86; -1: not known */
-	int is_virtual;
-	int is_real_time; /* PREEMPT_RT; -1: not known */
-	int cpus_online; /* -1: not known */
+	/* 1: by /proc/cpuinfo or /sys/hypervisor; 0: neither reports a hypervisor, on x86 */
+	struct optional is_virtual;
+	struct optional is_real_time; /* PREEMPT_RT: 1 or 0 */
+	struct optional cpus_online;
 	char governor[32]; /* of the CPU given to system_read() */
 	char clocksource[32];
 	bool isolated_known;
@@ -23,8 +23,6 @@ struct system {
 	size_t command_bytes; /* length of `command`; 0: not known */
 	char command[SYSTEM_COMMAND_BYTES]; /* command line of this process, each word terminated by a 0 */
 };
-
-#define SYSTEM_UNKNOWN { .is_virtual = -1, .is_real_time = -1, .cpus_online = -1 }
 
 /* cpu: reads the governor of this CPU; -1: none. A value that cannot be read stays not known; prints nothing. */
 void system_read(struct system *s, int cpu);

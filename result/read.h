@@ -18,10 +18,10 @@ struct read_file {
 	uint64_t samples;
 	int64_t max_ns; /* with samples */
 	uint32_t run; /* number of its first run in the list of seconds; 0: none */
-	int level; /* enum verdict_level; -1: not known */
+	struct optional level; /* enum verdict_level */
 	char *found; /* the reasons in words; NULL: none */
 	char *hostname, *interface; /* NULL: not known */
-	int64_t began_unix_ns, slots, missed; /* -1: not known */
+	struct optional began_unix_ns, slots, missed;
 	/* For a log: */
 	bool is_timed, stamps_changed; /* first_stamp_ns is known; remote timestamps have two sources */
 	int64_t first_stamp_ns; /* last timestamp of its first record */

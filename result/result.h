@@ -147,7 +147,7 @@ struct result {
 	uint32_t doubted_seq; /* emitter: first packet whose reply reports a doubtful clock of the reflector */
 
 	/* The host. */
-	struct system system; /* for --json and --jsonl only; flags and numbers that are not known are -1 */
+	struct system system; /* for --json and --jsonl only */
 	struct result_affinity affinity;
 	struct result_nic nic;
 

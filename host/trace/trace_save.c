@@ -274,7 +274,8 @@ static int save_files(struct plan *p, struct trace_saved *saved)
 		return error;
 	error = save_file(p, -1, &s);
 	in_all = s.found;
-	saved->lost_events = s.counted ? s.lost : UINT64_MAX;
+	if (s.counted)
+		saved->lost_events = optional_of((int64_t)s.lost);
 	per_cpu = error ? NULL : trace_open_per_cpu(p->trace);
 	if (!per_cpu)
 		return error ? error : -errno;

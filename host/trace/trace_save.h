@@ -17,7 +17,7 @@ struct trace_saved {
 	const char *source; /* "snapshot" or "trace" */
 	int spike_cpu; /* CPU whose file has the marker; -1: no file has it */
 	bool swap_skipped; /* the expected snapshot with the marker is missing, so `trace` was saved instead */
-	uint64_t lost_events; /* overwritten events of all CPUs, older than the first lines; UINT64_MAX: not known */
+	struct optional lost_events; /* overwritten events of all CPUs, older than the first lines */
 	struct trace_left_out left_out; /* of the raw pages and breach.json */
 };
 

@@ -256,12 +256,12 @@ static void put_known(struct json *j, const char *name, const char *text)
 	json_text(j, name, *text ? text : NULL);
 }
 
-static void put_reported(struct json *j, const char *name, int reported)
+static void put_reported(struct json *j, const char *name, struct optional reported)
 {
-	if (reported < 0)
-		json_null(j, name);
+	if (reported.known)
+		json_bool(j, name, reported.value);
 	else
-		json_bool(j, name, reported);
+		json_null(j, name);
 }
 
 static void put_host(struct json *j, const struct report *r)
@@ -276,7 +276,7 @@ static void put_host(struct json *j, const struct report *r)
 	put_reported(j, "real_time_kernel", s->is_real_time);
 	put_known(j, "machine", s->machine);
 	put_known(j, "cpu_model", s->cpu_model);
-	json_integer_if(j, "cpus_online", s->cpus_online > 0, s->cpus_online);
+	json_optional(j, "cpus_online", s->cpus_online);
 	json_integer_if(j, "measuring_cpu", cpu >= 0, cpu);
 	put_known(j, "governor", s->governor);
 	json_text(j, "isolated_cpus", s->isolated_known ? s->isolated : NULL);

@@ -137,13 +137,13 @@ void json_read_from(struct json *j, const struct read *read)
 		json_text(j, "role", role_name(f->role));
 		json_count(j, "samples", f->samples);
 		json_integer_if(j, "max_ns", f->samples, f->max_ns);
-		json_text(j, "verdict", f->level < 0 ? NULL : verdict_levels[f->level]);
+		json_text(j, "verdict", f->level.known ? verdict_levels[f->level.value] : NULL);
 		json_integer_if(j, "run", f->run, f->run);
 		json_text(j, "hostname", f->hostname);
 		json_text(j, "interface", f->interface);
-		json_integer_if(j, "began_unix_ns", f->began_unix_ns >= 0, f->began_unix_ns);
-		json_integer_if(j, "slots", f->slots >= 0, f->slots);
-		json_integer_if(j, "missed", f->missed >= 0, f->missed);
+		json_optional(j, "began_unix_ns", f->began_unix_ns);
+		json_optional(j, "slots", f->slots);
+		json_optional(j, "missed", f->missed);
 		if (!read->settings)
 			put_what_a_log_has(j, f);
 		json_end(j);

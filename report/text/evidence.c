@@ -57,8 +57,8 @@ static void write_saved(FILE *out, const struct trace_saved *s)
 			"  The marker of the breach is in no file: the buffer may be too small, or tracing was off\n");
 	if (s->swap_skipped)
 		fprintf(out, "  The kernel skipped the snapshot, so the trace itself was saved\n");
-	if (s->lost_events && s->lost_events != UINT64_MAX)
-		fprintf(out, "  Overwritten before the first line: %" PRIu64 " events\n", s->lost_events);
+	if (s->lost_events.value)
+		fprintf(out, "  Overwritten before the first line: %" PRId64 " events\n", s->lost_events.value);
 	if (s->left_out.parts)
 		fprintf(out, "  Not saved : %s%s\n", s->left_out.first,
 			s->left_out.parts > 1 ? " and other parts" : "");

@@ -563,8 +563,8 @@ static void the_host_and_what_it_granted(void **state)
 	take_nic_setting(&result.nic.setting[0], (const int[]){ 0, 1, 0 }, 0, &options);
 	take_nic_setting(&result.nic.setting[1], (const int[]){ 0, 0, 1 }, 0, &options);
 	result.system = (struct system){ .hostname = "h", .kernel = "k", .version = "v", .machine = "m", .cpu_model = "c",
-				   .is_virtual = 1,
-				   .is_real_time = 0, .cpus_online = 201, .governor = "g", .clocksource = "tsc",
+				   .is_virtual = { true, 1 },
+				   .is_real_time = { true, 0 }, .cpus_online = { true, 201 }, .governor = "g", .clocksource = "tsc",
 				   .isolated_known = true,
 				   .isolated = "2-3", .command_bytes = 5, .command = "a\0b c" };
 	*details = (struct nic_details){ .driver_version = "dv", .firmware = "f",
@@ -575,7 +575,8 @@ static void the_host_and_what_it_granted(void **state)
 	finish();
 	assert_value(line, "command_line", "[\"a\",\"b c\"]");
 	show(strstr(line, "\"granted\""));
-	result.system.is_virtual = result.system.is_real_time = result.system.cpus_online = -1;
+	result.system.is_virtual = result.system.is_real_time = result.system.cpus_online =
+		(struct optional){ .known = false };
 	result.system.isolated_known = false;
 	details->link.speed_mbps = -1;
 	details->coalescing_known = false;
@@ -598,7 +599,7 @@ static void options_that_are_lists(void **state)
 	options.on_breach = (struct breach_hooks){ .stop = true, .keep_going = true, .commands = 2,
 						     .command = { "a", "b" } };
 	options.log_rotate = (struct log_rotation){ 1048576, 211 };
-	result.system = (struct system)SYSTEM_UNKNOWN;
+	result.system = (struct system){ .command_bytes = 0 };
 	json_configuration(begin(), &report);
 	finish();
 	assert_value(line, "command_line", "null");

@@ -116,16 +116,16 @@ static void a_saved_trace(void **state)
 	saved = (struct trace_saved){ .path = "/var/tmp/rant-reflect-1-seq-7", .source = "snapshot", .spike_cpu = 0 };
 	is_saved = true;
 	show_report();
-	saved.lost_events = UINT64_MAX; /* cannot be told: not a number */
+	saved.lost_events = (struct optional){ .known = false };
 	show_report();
-	saved.lost_events = 123;
+	saved.lost_events = optional_of(123);
 	saved.spike_cpu = 17;
 	saved.source = "trace";
 	saved.swap_skipped = true;
 	show_report();
 	saved.spike_cpu = -1;
 	saved.swap_skipped = false;
-	saved.lost_events = 0;
+	saved.lost_events = optional_of(0);
 	show_report();
 	saved.left_out = (struct trace_left_out){ .parts = 1, .first = "breach.json (No space left on device)" };
 	show_report();

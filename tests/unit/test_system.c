@@ -56,6 +56,12 @@ static struct system read_of(const struct file *of, int cpu)
 	return s;
 }
 
+static void assert_optional(struct optional n, int64_t value)
+{
+	assert_true(n.known);
+	assert_int_equal(n.value, value);
+}
+
 static void a_host_that_prints_nothing(void **state)
 {
 	static const struct file none[] = { { NULL, NULL } };
@@ -66,10 +72,10 @@ static void a_host_that_prints_nothing(void **state)
 	assert_string_equal(s.clocksource, "");
 	assert_string_equal(s.governor, "");
 	assert_int_equal(s.command_bytes, 0);
-	assert_int_equal(s.is_real_time, -1);
-	assert_int_equal(s.is_virtual, -1);
+	assert_false(s.is_real_time.known);
+	assert_false(s.is_virtual.known);
 	assert_false(s.isolated_known);
-	assert_true(s.cpus_online >= 1);
+	assert_true(s.cpus_online.value >= 1);
 }
 
 static void a_host_that_prints_all(void **state)
@@ -97,8 +103,8 @@ static void a_host_that_prints_all(void **state)
 	assert_string_equal(s.cpu_model, "A: B");
 	assert_string_equal(s.clocksource, "tsc");
 	assert_string_equal(s.governor, "performance");
-	assert_int_equal(s.is_real_time, 1);
-	assert_int_equal(s.is_virtual, 1);
+	assert_optional(s.is_real_time, 1);
+	assert_optional(s.is_virtual, 1);
 	assert_true(s.isolated_known);
 	assert_string_equal(s.isolated, "");
 	assert_string_equal(read_of(some, 0).governor, "powersave");
@@ -112,10 +118,10 @@ static void which_kernel_is_a_real_time_one(void **state)
 
 	(void)state;
 	version = "#1 SMP PREEMPT_RT Debian";
-	assert_int_equal(read_of(none, 0).is_real_time, 1);
-	assert_int_equal(read_of(no, 0).is_real_time, 0); /* /sys/kernel/realtime has priority */
+	assert_optional(read_of(none, 0).is_real_time, 1);
+	assert_optional(read_of(no, 0).is_real_time, 0); /* /sys/kernel/realtime has priority */
 	version = "#1 SMP PREEMPT_DYNAMIC";
-	assert_int_equal(read_of(none, 0).is_real_time, 0);
+	assert_optional(read_of(none, 0).is_real_time, 0);
 }
 
 static void which_host_is_virtual(void **state)
@@ -125,8 +131,8 @@ static void which_host_is_virtual(void **state)
 					   { "/sys/hypervisor/type", "xen\n" }, { NULL, NULL } };
 
 	(void)state;
-	assert_int_equal(read_of(bare, 0).is_virtual, 0);
-	assert_int_equal(read_of(xen, 0).is_virtual, 1);
+	assert_optional(read_of(bare, 0).is_virtual, 0);
+	assert_optional(read_of(xen, 0).is_virtual, 1);
 	assert_string_equal(read_of(xen, 0).hypervisor, "xen");
 }
 

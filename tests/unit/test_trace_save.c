@@ -276,7 +276,7 @@ static void test_save_trace(void **state)
 	assert_string_equal(saved.source, "trace");
 	assert_int_equal(saved.spike_cpu, 1);
 	assert_false(saved.swap_skipped);
-	assert_int_equal(saved.lost_events, 12);
+	assert_int_equal(saved.lost_events.value, 12);
 
 	snprintf(line, sizeof(line), "# Marker: %.*s\n", (int)t.last.marker_bytes, t.last.marker);
 	uname(&kernel);
@@ -416,7 +416,7 @@ static void test_save_without_counts(void **state)
 	remove_file("per_cpu/cpu0/buffer_size_kb");
 	remove_file("per_cpu/cpu1/buffer_size_kb");
 	assert_int_equal(save(), 1);
-	assert_true(saved.lost_events == UINT64_MAX);
+	assert_false(saved.lost_events.known);
 	assert_has("cpu0.txt",
 		   "# Buffer: unknown KiB per CPU; events lost before the first lines, of all CPUs: unknown\n");
 }

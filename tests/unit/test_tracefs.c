@@ -457,7 +457,7 @@ static void test_real_run(void **state)
 	assert_has(line, ", this file\n");
 	assert_has(line, ": RANT_BREACH role=reflect seq=4294967295 ");
 	assert_has("all.txt", ": RANT_BREACH role=reflect seq=4294967295 ");
-	assert_int_equal(saved.lost_events, 0);
+	assert_int_equal(saved.lost_events.value, 0);
 
 	assert_int_equal(rearm(), 0);
 	assert_null(strstr(get_file("trace"), "RANT_"));
@@ -593,7 +593,7 @@ static void test_real_lost_events(void **state)
 	for (at = get_saved("all.txt"); (at = strstr(at, ": tracing_mark_write: ")); at++)
 		kept++;
 	assert_true(kept > 1 && kept < written);
-	assert_int_equal(saved.lost_events, written + 1 - kept);
+	assert_int_equal(saved.lost_events.value, written + 1 - kept);
 }
 
 /* An instance without events: the command that is advised removes it, and the next one has events. */
