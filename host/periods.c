@@ -3,7 +3,7 @@
 #include "host/periods.h"
 
 #include "host/file.h"
-#include "host/nic/nic_details.h"
+#include "host/nic/nic.h"
 
 #include <stdlib.h>
 

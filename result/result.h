@@ -82,6 +82,12 @@ struct software_remote {
 	struct optional bound_ns; /* error of its relation to the clock of the timestamps */
 };
 
+/*
+ * Plain data: no member points into the struct or to an object that changes after the run, so a copy by assignment has
+ * the same reports when the original has changed. Copies share the memory to which members point: the options, the
+ * histograms and source ports (run buffers), the differences of the activity, and `read`. A copy is valid as long as
+ * these are. During the run other threads write some members: copy it after the run.
+ */
 struct result {
 	const struct options *options; /* as granted; memory of the caller */
 	const struct read *read; /* NULL: a live run; else members that the files lack are not known */

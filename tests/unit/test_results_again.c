@@ -97,6 +97,11 @@ static void assert_same(char *from, char *now)
 	free(now);
 }
 
+static void write_report(FILE *out, const struct report *r)
+{
+	report_write(out, r, 0);
+}
+
 /* Each change, of the first place of [0] to [1], makes this member not valid. */
 static void assert_refused(const char *member, const char *const wrong[][2], size_t n)
 {
@@ -571,6 +576,48 @@ static void wrong_window(void **state)
 
 #define TEST_RUN(test) cmocka_unit_test_setup_teardown(test, set_up_run, tear_down)
 
+/* ---- A copy ------------------------------------------------------------------------------------------------------ */
+
+/* The reports are made of a copy, while the original is overwritten: no member points into the struct. */
+static void a_copy_has_the_same_reports(void **state)
+{
+	static struct source_port ports[2];
+	static struct result copy;
+	struct report of_copy = report;
+	char *text_before, *json_before;
+
+	(void)state;
+	watch_clocks();
+	result.converted = true;
+	result.granted = (struct granted){ .transport = "UDP/IPv4", .stamps = SOURCE_HARDWARE, .transmit_stamps = true };
+	result.port = ports;
+	result.ports = 2;
+	ports[1].sent = 7;
+	result.probe_bytes = optional_of(96);
+	result.wire = (struct wire){ 1000, 142, 1296 };
+	result.strays = (struct optional){ .known = false };
+	result.dropped = optional_of(3);
+	snprintf(result.nic.name, sizeof(result.nic.name), "eth1");
+	snprintf(result.system.hostname, sizeof(result.system.hostname), "here");
+	result.system.is_virtual = optional_of(0);
+	outage_add(&result.outages, 0, NS_PER_S);
+	breach_of(joined_sample(7, 5000, 2100, 900, 107000));
+	breach_of(joined_sample(9, 205000, 2100, 900, 7000));
+	for (int i = 0; i < STAGES; i++)
+		if (result.stage[i])
+			histogram_finish(&stage[i]);
+	histogram_finish(&histogram);
+	text_before = text_of(write_report, &report);
+	json_before = json_of(write_run, &report);
+
+	copy = result;
+	memset(&result, 0x5a, sizeof(result));
+	of_copy.result = &copy;
+	assert_non_null(strstr(json_before, "\"dropped_by_this_host\":3,\"strays\":null"));
+	assert_same(text_before, text_of(write_report, &of_copy));
+	assert_same(json_before, json_of(write_run, &of_copy));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -587,6 +634,7 @@ int main(void)
 		TEST_RUN(wrong_breaches),
 		TEST_RUN(members_of_a_single_run),
 		TEST_RUN(wrong_window),
+		TEST_RUN(a_copy_has_the_same_reports),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
