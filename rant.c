@@ -74,7 +74,6 @@ static struct run {
 	struct clock_set clock_set;
 	struct clock_peer peer;
 	struct pmc pmc;
-	struct activity_story activity;
 	struct trace trace;
 	struct sample breached; /* the breach that froze the trace, as it was then; held with the trace */
 	struct hooks hooks;
@@ -137,12 +136,7 @@ static void act_on_breach(void *context, const struct sample *s, uint64_t number
 {
 	struct run *r = context;
 	char text[REPORT_ENVIRONMENT_BYTES], *environment[REPORT_ENVIRONMENT_MAX];
-	int64_t value_ns;
 
-	result_metric(&r->exchange.result, s, &value_ns);
-	/* With --continue the loop goes on: nothing may interrupt the measuring CPU. */
-	activity_story_breach(&r->activity, value_ns, counter_get(&r->exchange.result.account.sent),
-			      r->options.keep_going);
 	if (!r->options.on_breach.commands)
 		return;
 	report_environment(&r->report, s, number, text, environment);
@@ -161,7 +155,7 @@ static int describe_breach(void *context, int folder_fd, int spike_cpu)
 		.host_cpu = spike_cpu, .thread = loop_thread(), .interface = r->nic.name,
 		.has_relation = last && last->has_phc, .converted = r->exchange.result.converted,
 		.to_realtime = clock_to_realtime, .context = &r->housekeeping.clocks, .interrupt = vectors,
-		.interrupts = activity_read_vectors(&r->activity.activity, vectors, sizeof(vectors) / sizeof(vectors[0])),
+		.interrupts = activity_read_vectors(&r->housekeeping.activity.activity, vectors, sizeof(vectors) / sizeof(vectors[0])),
 	};
 
 	if (facts.has_relation) {
@@ -213,7 +207,7 @@ static int open_counters(struct run *r)
 		return error;
 	if (r->options.pmc)
 		r->exchange.pmc = &r->pmc;
-	return activity_story_open(&r->activity, &r->nic, loop_thread());
+	return activity_story_open(&r->housekeeping.activity, &r->nic, loop_thread());
 }
 
 static int open_trace(struct run *r)
@@ -253,7 +247,8 @@ static int start_housekeeping(struct run *r)
 	h->worker = (struct worker){ .begin = privileges_drop_beside, .context = &r->privileges };
 	h->link = (struct link_watch){ .nic = &r->nic, .on_change = progress_print_link, .on_move = progress_print_move,
 				       .context = &r->progress };
-	h->breaches = (struct breach_printer){ .act = act_on_breach, .context = r };
+	h->on_breach = act_on_breach;
+	h->breach_context = r;
 	h->print_outage = progress_print_outage;
 	h->context = &r->progress;
 	error = housekeeping_start(h);
@@ -351,7 +346,7 @@ static void close_all(struct run *r)
 	loop_close();
 	trace_close(&r->trace);
 	take_activity_free(&r->exchange.result.activity);
-	activity_close(&r->activity.activity);
+	activity_close(&r->housekeeping.activity.activity);
 	pmc_close(&r->pmc);
 	clock_set_close(&r->clock_set);
 	clock_close(&r->housekeeping.clocks);
@@ -364,14 +359,6 @@ static void close_all(struct run *r)
 }
 
 /* ---- Run, and the readings before and after it ------------------------------------------------------------------- */
-
-static void read_setting(struct run *r, struct result_nic_setting *to)
-{
-	int setting[3];
-	const int error = nic_read_setting(&r->nic, setting);
-
-	take_nic_setting(to, setting, error, &r->options);
-}
 
 /* CPU that the measuring thread was last seen on; -1: not known. */
 static int measuring_cpu(const struct run *r)
@@ -390,9 +377,7 @@ static void read_system(struct run *r)
 
 static void read_before(struct run *r)
 {
-	activity_read(&r->activity.activity, &r->activity.start, false);
-	read_setting(r, &r->exchange.result.nic.setting[0]);
-	link_read(&r->nic, &r->housekeeping.link.before);
+	housekeeping_read_before(&r->housekeeping);
 	if (r->options.role == ROLE_EMIT)
 		exchange_note_wire(&r->exchange, link_wire_mbps(&r->nic));
 }
@@ -401,14 +386,11 @@ static void read_after(struct run *r)
 {
 	r->judgement.facts.absent_bytes = run_buffers_absent_bytes(&r->run_buffers); /* first: the code below touches pages */
 	stop_worker(r);
-	link_read(&r->nic, &r->housekeeping.link.after);
-	housekeeping_compare_clocks(&r->housekeeping);
-	activity_read(&r->activity.activity, &r->activity.end, false);
+	housekeeping_read_after(&r->housekeeping);
 	if (r->exchange.pmc) {
 		pmc_finish(&r->pmc);
 		take_counters(&r->exchange.result.counters, &r->pmc);
 	}
-	read_setting(r, &r->exchange.result.nic.setting[1]);
 	nic_restore(&r->nic);
 	munlockall(); /* the report may allocate */
 }
@@ -416,9 +398,8 @@ static void read_after(struct run *r)
 static void finish(struct run *r)
 {
 	read_system(r);
-	take_activity(&r->exchange.result.activity, &r->activity);
-	hooks_finish(&r->hooks);
 	housekeeping_take(&r->housekeeping);
+	hooks_finish(&r->hooks);
 	nic_read_details(&r->nic, &r->exchange.result.nic.details);
 	take_commands(&r->exchange.result.commands, &r->hooks);
 	take_trace(&r->exchange.result.trace, &r->trace, &r->housekeeping.keeper.saved);

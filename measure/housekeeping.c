@@ -3,6 +3,7 @@
 #include "measure/housekeeping.h"
 
 #include "host/nic/nic_driver.h"
+#include "host/nic/nic_stamp.h"
 #include "host/process/signals.h"
 #include "result/take.h"
 
@@ -28,7 +29,7 @@ void housekeeping_open_clocks(struct housekeeping *h, const struct nic *n)
 	clock_measure(&h->clocks, 0);
 }
 
-void housekeeping_compare_clocks(void *housekeeping)
+static void compare_clocks(void *housekeeping)
 {
 	struct housekeeping *h = housekeeping;
 	struct result *result = &h->exchange->result;
@@ -36,6 +37,18 @@ void housekeeping_compare_clocks(void *housekeeping)
 	clock_measure(&h->clocks, counter_get(&result->account.sent));
 	if (take_clocks_moved(&h->clocks))
 		atomic_store_explicit(&result->clocks_moved, true, memory_order_relaxed);
+}
+
+static void act_on_breach(void *housekeeping, const struct sample *s, uint64_t number)
+{
+	struct housekeeping *h = housekeeping;
+	const struct result *result = &h->exchange->result;
+	int64_t value_ns;
+
+	result_metric(result, s, &value_ns);
+	/* With --continue the loop goes on: nothing may interrupt the measuring CPU. */
+	activity_story_breach(&h->activity, value_ns, counter_get(&result->account.sent), result->options->keep_going);
+	h->on_breach(h->breach_context, s, number);
 }
 
 static void collect(void *exchange)
@@ -55,7 +68,7 @@ static void add_duties(struct housekeeping *h)
 		{ o->trace_rearm, { HOUSEKEEPING_PERIOD_NS, .act = trace_keep_now, .context = &h->keeper } },
 		{ true, { HOUSEKEEPING_PERIOD_NS, .act = link_look, .context = &h->link } },
 		{ o->role == ROLE_EMIT, { HOUSEKEEPING_PERIOD_NS, .act = h->print_outage, .context = h->context } },
-		{ true, { HOUSEKEEPING_PERIOD_NS, .early = CLOCK_EARLY, .act = housekeeping_compare_clocks, .context = h } },
+		{ true, { HOUSEKEEPING_PERIOD_NS, .early = CLOCK_EARLY, .act = compare_clocks, .context = h } },
 		{ true, { HOUSEKEEPING_PERIOD_NS, .act = collect, .context = h->exchange } },
 		{ h->notes_changes, { NS_PER_S, .act = machine_changes_look, .context = &h->changes } },
 	};
@@ -75,7 +88,7 @@ static void read_state_before(struct housekeeping *h)
 	h->changes.idle = &result->asleep;
 	link_look(&h->link);
 	take_nic(&result->nic, n, &h->link);
-	housekeeping_compare_clocks(h); /* the second comparison: the rates are known from the first packet on */
+	compare_clocks(h); /* the second comparison: the rates are known from the first packet on */
 }
 
 /* Without a comparison of the clocks during the run there are no stages to or from the NIC. */
@@ -104,7 +117,7 @@ int housekeeping_start(struct housekeeping *h)
 
 	h->worker.name = "rant-watch";
 	h->worker.idle = &x->result.asleep;
-	h->breaches.result = &x->result;
+	h->breaches = (struct breach_printer){ .result = &x->result, .act = act_on_breach, .context = h };
 	h->keeper = (struct trace_keeper){ .trace = h->trace, .folder = o->save_trace_path,
 					   .interval_ns = o->trace_interval_ns };
 	add_duties(h);
@@ -123,10 +136,36 @@ int housekeeping_start(struct housekeeping *h)
 	return 0;
 }
 
+/* ---- Before and after the measurement ---------------------------------------------------------------------------- */
+
+static void read_setting(struct housekeeping *h, struct result_nic_setting *to)
+{
+	int setting[3];
+	const int error = nic_read_setting(h->link.nic, setting);
+
+	take_nic_setting(to, setting, error, h->exchange->options);
+}
+
+void housekeeping_read_before(struct housekeeping *h)
+{
+	activity_read(&h->activity.activity, &h->activity.start, false);
+	read_setting(h, &h->exchange->result.nic.setting[0]);
+	link_read(h->link.nic, &h->link.before);
+}
+
+void housekeeping_read_after(struct housekeeping *h)
+{
+	link_read(h->link.nic, &h->link.after);
+	compare_clocks(h);
+	activity_read(&h->activity.activity, &h->activity.end, false);
+	read_setting(h, &h->exchange->result.nic.setting[1]);
+}
+
 void housekeeping_take(const struct housekeeping *h)
 {
 	struct result *result = &h->exchange->result;
 
+	take_activity(&result->activity, &h->activity);
 	take_nic(&result->nic, h->link.nic, &h->link);
 	take_changes(&result->changes, &h->changes);
 	take_clocks(&result->clocks, &h->clocks, result->began_ns);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Housekeeping during the measurement: comparison of the clocks, state of the link, changes of the machine, breaches,
- * saved traces. A thread on another CPU does this work. Without another CPU the clocks and the link are read before and
- * after the run only.
+ * Housekeeping during the measurement: comparison of the clocks, state of the link, changes and activity of the machine,
+ * breaches, saved traces. A thread on another CPU does this work. Without another CPU the clocks and the link are read
+ * before and after the run only.
  */
 #ifndef MEASURE_HOUSEKEEPING_H
 #define MEASURE_HOUSEKEEPING_H
 
 #include "host/clock/clock.h"
+#include "host/counters/activity_story.h"
 #include "host/counters/changes.h"
 #include "host/nic/link.h"
 #include "host/process/worker.h"
@@ -25,13 +26,17 @@ struct housekeeping {
 	bool notes_changes; /* of the machine; an output needs them */
 	struct worker worker; /* `begin` and its context */
 	struct link_watch link; /* the NIC, on_change() and on_move() with their context */
-	struct breach_printer breaches; /* act() with its context */
+	/* For each breach, after its reading of the activity. */
+	void (*on_breach)(void *context, const struct sample *s, uint64_t number);
+	void *breach_context;
 	void (*print_outage)(void *context); /* emitter */
 	void *context;
+	struct activity_story activity; /* opened by activity_story_open() */
 
 	/* Results. */
 	struct clock_watch clocks;
 	struct machine_changes changes;
+	struct breach_printer breaches;
 	struct trace_keeper keeper;
 	bool no_other_cpu; /* so there is no thread */
 };
@@ -47,11 +52,13 @@ void housekeeping_open_clocks(struct housekeeping *h, const struct nic *n);
  * or -errno after one line: --trace-rearm needs the thread. */
 int housekeeping_start(struct housekeeping *h);
 
-/* Compares the clocks; while the thread runs only that thread may call it. The context is a struct housekeeping. */
-void housekeeping_compare_clocks(void *housekeeping);
+/* Right before the measurement: reads the activity of the machine, the setting of the NIC and its link. */
+void housekeeping_read_before(struct housekeeping *h);
 
-/* After the thread has ended and the clocks were compared for the last time: copies the results of the NIC, the machine and
- * the clocks. */
+/* The same after the measurement, when the thread has ended, and the clocks. */
+void housekeeping_read_after(struct housekeeping *h);
+
+/* After that: copies what was seen of the NIC, the machine and the clocks into the result. Allocates. */
 void housekeeping_take(const struct housekeeping *h);
 
 #endif

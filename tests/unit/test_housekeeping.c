@@ -122,6 +122,59 @@ void signals_end_now(void)
 {
 }
 
+static struct {
+	int64_t value_ns;
+	bool measuring;
+	unsigned calls;
+} noted;
+
+void activity_story_breach(struct activity_story *s, int64_t value_ns, uint64_t mark, bool measuring)
+{
+	(void)s;
+	(void)mark;
+	noted.value_ns = value_ns;
+	noted.measuring = measuring;
+	noted.calls++;
+}
+
+static char order[64]; /* of readings */
+
+void activity_read(struct activity *a, struct activity_reading *r, bool measuring)
+{
+	(void)a;
+	(void)r;
+	assert_false(measuring);
+	strcat(order, "activity ");
+}
+
+int nic_read_setting(const struct nic *n, int setting[3])
+{
+	(void)n;
+	memset(setting, 0, 3 * sizeof(*setting));
+	strcat(order, "setting ");
+	return 0;
+}
+
+void take_nic_setting(struct result_nic_setting *to, const int setting[3], int error, const struct options *o)
+{
+	(void)setting;
+	(void)o;
+	to->known = !error;
+}
+
+void link_read(const struct nic *n, struct link_state *s)
+{
+	(void)n;
+	s->up = true;
+	strcat(order, "link ");
+}
+
+void take_activity(struct result_activity *to, const struct activity_story *from)
+{
+	(void)from;
+	to->is_read = true;
+}
+
 static void print_outage(void *context)
 {
 	(void)context;
@@ -178,7 +231,7 @@ static void duties_of_a_plain_reflector(void **state)
 	(void)state;
 	options.role = ROLE_REFLECT;
 	assert_int_equal(start(), 0);
-	assert_duties(link_look, housekeeping_compare_clocks, collect);
+	assert_duties(link_look, compare_clocks, collect);
 	assert_string_equal(said, "");
 	assert_false(h.no_other_cpu);
 	assert_string_equal(x.result.nic.name, "eth1"); /* known from the begin on */
@@ -192,8 +245,54 @@ static void all_duties_in_their_order(void **state)
 	options.threshold_ns = options.trace_rearm = true;
 	h.notes_changes = true;
 	assert_int_equal(start(), 0);
-	assert_duties(breach_print, trace_keep_now, link_look, print_outage, housekeeping_compare_clocks, collect,
+	assert_duties(breach_print, trace_keep_now, link_look, print_outage, compare_clocks, collect,
 		      machine_changes_look);
+}
+
+/* ---- Breaches, and the readings before and after ------------------------------------------------------------------ */
+
+static uint64_t breach_seen;
+
+static void on_breach(void *context, const struct sample *s, uint64_t number)
+{
+	assert_ptr_equal(context, &breach_seen);
+	assert_int_equal(s->seq, 9);
+	assert_int_equal(noted.calls, 1); /* the activity is read before a command runs */
+	breach_seen = number;
+}
+
+static void a_breach(void **state)
+{
+	const struct sample s = { .seq = 9, .latency_ns = 77 };
+
+	(void)state;
+	options.threshold_ns = 50;
+	options.keep_going = true;
+	h.on_breach = on_breach;
+	h.breach_context = &breach_seen;
+	memset(&noted, 0, sizeof(noted));
+	assert_int_equal(start(), 0);
+	assert_ptr_equal(h.breaches.result, &x.result);
+	h.breaches.act(h.breaches.context, &s, 4);
+	assert_int_equal(noted.value_ns, 77);
+	assert_true(noted.measuring);
+	assert_int_equal(breach_seen, 4);
+}
+
+static void readings_before_and_after(void **state)
+{
+	(void)state;
+	*order = '\0';
+	housekeeping_read_before(&h);
+	assert_string_equal(order, "activity setting link ");
+	assert_true(x.result.nic.setting[0].known && !x.result.nic.setting[1].known);
+	assert_true(h.link.before.up && !h.link.after.up);
+	comparisons = 0;
+	*order = '\0';
+	housekeeping_read_after(&h);
+	assert_string_equal(order, "link activity setting ");
+	assert_int_equal(comparisons, 1);
+	assert_true(x.result.nic.setting[1].known && h.link.after.up);
 }
 
 /* ---- Clocks ------------------------------------------------------------------------------------------------------ */
@@ -220,12 +319,12 @@ static void the_clocks_of_a_nic_that_stamps(void **state)
 static void a_clock_that_was_set(void **state)
 {
 	(void)state;
-	housekeeping_compare_clocks(&h);
+	compare_clocks(&h);
 	assert_false(x.result.clocks_moved);
 	moved = true;
-	housekeeping_compare_clocks(&h);
+	compare_clocks(&h);
 	moved = false;
-	housekeeping_compare_clocks(&h);
+	compare_clocks(&h);
 	assert_true(x.result.clocks_moved); /* for the rest of the run */
 }
 
@@ -238,6 +337,7 @@ static void results_after_the_run(void **state)
 	assert_int_equal(x.result.changes.count, 3);
 	assert_int_equal(x.result.clocks.late_ns, 5);
 	assert_string_equal(x.result.nic.name, "eth1");
+	assert_true(x.result.activity.is_read);
 }
 
 /* ---- Without a thread -------------------------------------------------------------------------------------------- */
@@ -288,6 +388,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(duties_of_a_plain_reflector, a_run),
 		cmocka_unit_test_setup(all_duties_in_their_order, a_run),
+		cmocka_unit_test_setup(a_breach, a_run),
+		cmocka_unit_test_setup(readings_before_and_after, a_run),
 		cmocka_unit_test_setup(the_clocks_of_a_nic_that_stamps, a_run),
 		cmocka_unit_test_setup(a_clock_that_was_set, a_run),
 		cmocka_unit_test_setup(results_after_the_run, a_run),
