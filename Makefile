@@ -36,6 +36,12 @@ INCLUDES += -DWITH_JANSSON
 LIBRARIES += -ljansson
 endif
 
+# The raw pages of a saved trace (explain/trace_pages.c) need libtraceevent, loaded when it is used. TRACEEVENT=0: without.
+TRACEEVENT ?= $(if $(wildcard /usr/include/traceevent/kbuffer.h),1,0)
+ifeq ($(TRACEEVENT),1)
+INCLUDES += -DWITH_TRACEEVENT
+endif
+
 # Commit that --version prints (report/text/version.c): from git, or from .version, which "git archive" writes; COMMIT=X replaces it.
 # --git-dir ignores a repository around this tree, and lets root read the tree of another user.
 ifneq ($(origin COMMIT),command line)
@@ -58,15 +64,15 @@ rant: $(OBJECTS)
 	$(call say,LINK)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBRARIES)
 
-# Objects that depend on NETTLE, SECCOMP and JANSSON are rebuilt when these change.
-with = build/with-$(NETTLE)$(SECCOMP)$(JANSSON)
+# Objects that depend on NETTLE, SECCOMP, JANSSON and TRACEEVENT are rebuilt when these change.
+with = build/with-$(NETTLE)$(SECCOMP)$(JANSSON)$(TRACEEVENT)
 
 $(with):
 	@mkdir -p $(@D)
 	@rm -f build/with-*
 	@touch $@
 
-build/wire/hmac.o build/host/process/seccomp.o build/analyse/tree.o: $(with)
+build/wire/hmac.o build/host/process/seccomp.o build/analyse/tree.o build/explain/trace_pages.o: $(with)
 
 # Only version.o depends on the commit.
 committed = build/commit-$(or $(COMMIT),unknown)

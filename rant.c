@@ -542,7 +542,8 @@ int main(int argc, char **argv)
 		return STATUS_DONE;
 	}
 	if (run.options.version)
-		return version_print(hmac_library(), seccomp_library(), tree_library()) ? STATUS_FAILED : STATUS_DONE;
+		return version_print(hmac_library(), seccomp_library(), tree_library(), trace_pages_library()) ?
+		       STATUS_FAILED : STATUS_DONE;
 	if (run.options.report || run.options.compare)
 		return results_main(&run.options);
 	if (run.options.explain_path)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the folder of a saved trace: the marker in all.txt (tracefs.c writes it), and breach.json. */
+/* Reads the folder of a saved trace: the events, the marker among them (tracefs.c writes it), and breach.json. */
 #include "explain/evidence.h"
 
 #include "analyse/tree.h"
@@ -137,7 +137,7 @@ static int place_marker(struct evidence *e, const char *folder)
 	int64_t tai_ns;
 
 	/* The time between the readings of REALTIME and TAI; their offset is whole seconds. */
-	e->placed_bound_ns = TRACE_TEXT_NS;
+	e->placed_bound_ns = e->text.resolution_ns;
 	if (read_seconds(text, " TAI=", &tai_ns))
 		e->placed_bound_ns += 2 * (llabs(tai_ns - e->realtime_ns) % NS_PER_S);
 	if (!strcmp(clock, "mono_raw") && read_seconds(text, " MONOTONIC_RAW=", &e->placed_ns)) {
@@ -407,8 +407,10 @@ int evidence_open(struct evidence *e, const char *folder)
 		return -error;
 	}
 	error = read_text(e, folder_fd, folder);
-	if (!error)
+	if (!error) {
+		trace_pages_read(&e->text, folder_fd, e->no_pages); /* else the text remains */
 		error = read_marker(e, folder);
+	}
 	if (!error)
 		error = place_marker(e, folder);
 	if (!error)

@@ -8,7 +8,7 @@
 #ifndef EXPLAIN_EVIDENCE_H
 #define EXPLAIN_EVIDENCE_H
 
-#include "explain/trace_text.h"
+#include "explain/trace_pages.h"
 
 #define EVIDENCE_PACKETS_MAX 1000
 #define EVIDENCE_IRQS_MAX 256
@@ -24,13 +24,14 @@ struct stamps {
 
 struct evidence {
 	struct trace_text text;
+	char no_pages[TRACE_PAGES_WHY_BYTES]; /* why its times are of the text, +- 1 us; empty: they are of the raw pages */
 
 	/* From the marker. */
 	enum role role;
 	struct stamps breach;
 	int64_t realtime_ns; /* CLOCK_REALTIME at the marker, and the same instant by the trace clock: */
 	int64_t placed_ns;
-	int64_t placed_bound_ns; /* of this relation, with the resolution of the text */
+	int64_t placed_bound_ns; /* of this relation, with the resolution of the events */
 	bool rate_known;
 	double rate; /* of the trace clock minus that of CLOCK_REALTIME, relative */
 

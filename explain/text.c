@@ -344,6 +344,8 @@ int explain_folder(const char *folder, FILE *out, const char *before)
 		error = evidence_open(e, folder);
 		if (!error)
 			error = cause_find(c, o, e, folder);
+		if (!error && *e->no_pages)
+			warnx("--explain %s: times +- 1 us: %s", folder, e->no_pages);
 		if (!error && out) {
 			fputs(before, out);
 			explain_write(out, c, e);

@@ -25,7 +25,6 @@ const char *trace_text_name(const struct trace_text *t, uint32_t name)
 	return t->names && name < t->names->count ? t->names->name[name] : "?";
 }
 
-/* Index of a name, which is stored the first time. Control characters and cut-off UTF-8 become '?'. */
 static uint32_t intern(struct trace_text_names *n, const char *text, size_t bytes)
 {
 	char name[TRACE_TEXT_NAME_BYTES] = "";
@@ -45,6 +44,11 @@ static uint32_t intern(struct trace_text_names *n, const char *text, size_t byte
 	memcpy(n->name[n->count], name, sizeof(name));
 	n->slot[i] = ++n->count;
 	return n->count - 1;
+}
+
+uint32_t trace_text_intern(struct trace_text *t, const char *text, size_t bytes)
+{
+	return intern(t->names, text, bytes);
 }
 
 /* ---- Fields of a line -------------------------------------------------------------------------------------------- */
@@ -233,65 +237,63 @@ static bool read_nothing(struct trace_text *t, struct event *e, const char *argu
 	return true;
 }
 
-struct row {
-	const char *event;
-	enum event_kind kind;
-	bool (*read)(struct trace_text *t, struct event *e, const char *arguments);
-	const char *name; /* of a vector */
+static const struct trace_event_row rows[] = {
+	{ "irq", "irq_handler_entry", EVENT_IRQ_ENTRY, read_irq, NULL },
+	{ "irq", "irq_handler_exit", EVENT_IRQ_EXIT, read_irq, NULL },
+	{ "irq", "softirq_raise", EVENT_SOFTIRQ_RAISE, read_softirq, NULL },
+	{ "irq", "softirq_entry", EVENT_SOFTIRQ_ENTRY, read_softirq, NULL },
+	{ "irq", "softirq_exit", EVENT_SOFTIRQ_EXIT, read_softirq, NULL },
+	{ "irq_vectors", "local_timer_entry", EVENT_VECTOR_ENTRY, read_vector, "local timer" },
+	{ "irq_vectors", "local_timer_exit", EVENT_VECTOR_EXIT, read_vector, "local timer" },
+	{ "irq_vectors", "reschedule_entry", EVENT_VECTOR_ENTRY, read_vector, "reschedule" },
+	{ "irq_vectors", "reschedule_exit", EVENT_VECTOR_EXIT, read_vector, "reschedule" },
+	{ "irq_vectors", "call_function_entry", EVENT_VECTOR_ENTRY, read_vector, "call function" },
+	{ "irq_vectors", "call_function_exit", EVENT_VECTOR_EXIT, read_vector, "call function" },
+	{ "irq_vectors", "call_function_single_entry", EVENT_VECTOR_ENTRY, read_vector, "call function single" },
+	{ "irq_vectors", "call_function_single_exit", EVENT_VECTOR_EXIT, read_vector, "call function single" },
+	{ "irq_vectors", "irq_work_entry", EVENT_VECTOR_ENTRY, read_vector, "irq work" },
+	{ "irq_vectors", "irq_work_exit", EVENT_VECTOR_EXIT, read_vector, "irq work" },
+	{ "irq_vectors", "thermal_apic_entry", EVENT_VECTOR_ENTRY, read_vector, "thermal" },
+	{ "irq_vectors", "thermal_apic_exit", EVENT_VECTOR_EXIT, read_vector, "thermal" },
+	{ "irq_vectors", "threshold_apic_entry", EVENT_VECTOR_ENTRY, read_vector, "threshold" },
+	{ "irq_vectors", "threshold_apic_exit", EVENT_VECTOR_EXIT, read_vector, "threshold" },
+	{ "irq_vectors", "deferred_error_apic_entry", EVENT_VECTOR_ENTRY, read_vector, "deferred error" },
+	{ "irq_vectors", "deferred_error_apic_exit", EVENT_VECTOR_EXIT, read_vector, "deferred error" },
+	{ "irq_vectors", "error_apic_entry", EVENT_VECTOR_ENTRY, read_vector, "error" },
+	{ "irq_vectors", "error_apic_exit", EVENT_VECTOR_EXIT, read_vector, "error" },
+	{ "irq_vectors", "spurious_apic_entry", EVENT_VECTOR_ENTRY, read_vector, "spurious" },
+	{ "irq_vectors", "spurious_apic_exit", EVENT_VECTOR_EXIT, read_vector, "spurious" },
+	{ "irq_vectors", "x86_platform_ipi_entry", EVENT_VECTOR_ENTRY, read_vector, "platform" },
+	{ "irq_vectors", "x86_platform_ipi_exit", EVENT_VECTOR_EXIT, read_vector, "platform" },
+	{ "ipi", "ipi_entry", EVENT_VECTOR_ENTRY, read_ipi, NULL },
+	{ "ipi", "ipi_exit", EVENT_VECTOR_EXIT, read_ipi, NULL },
+	{ "nmi", "nmi_handler", EVENT_NMI, read_nmi, NULL },
+	{ "sched", "sched_switch", EVENT_SWITCH, read_switch, NULL },
+	{ "sched", "sched_waking", EVENT_WAKING, read_waking, NULL },
+	{ "power", "cpu_idle", EVENT_IDLE, read_idle, NULL },
+	{ "timer", "hrtimer_expire_entry", EVENT_HRTIMER_ENTRY, read_function, NULL },
+	{ "timer", "hrtimer_expire_exit", EVENT_HRTIMER_EXIT, read_nothing, NULL },
+	{ "timer", "timer_expire_entry", EVENT_TIMER_ENTRY, read_function, NULL },
+	{ "timer", "timer_expire_exit", EVENT_TIMER_EXIT, read_nothing, NULL },
+	{ "irq", "tasklet_entry", EVENT_TIMER_ENTRY, read_function, NULL },
+	{ "irq", "tasklet_exit", EVENT_TIMER_EXIT, read_nothing, NULL },
+	{ "irq", "tasklet_hi_entry", EVENT_TIMER_ENTRY, read_function, NULL },
+	{ "irq", "tasklet_hi_exit", EVENT_TIMER_EXIT, read_nothing, NULL },
+	{ "workqueue", "workqueue_execute_start", EVENT_WORK_START, read_work, NULL },
+	{ "workqueue", "workqueue_execute_end", EVENT_WORK_END, read_nothing, NULL },
+	{ "napi", "napi_poll", EVENT_NAPI_POLL, read_poll, NULL },
+	{ "net", "netif_receive_skb_entry", EVENT_RECEIVE, read_device, NULL },
+	{ "net", "napi_gro_receive_entry", EVENT_RECEIVE, read_device, NULL },
+	{ "net", "net_dev_queue", EVENT_QUEUE, read_device, NULL },
+	{ "net", "net_dev_start_xmit", EVENT_XMIT, read_device, NULL },
+	{ "sock", "sk_data_ready", EVENT_DATA_READY, read_ready, NULL },
+	{ "skb", "consume_skb", EVENT_CONSUME, read_nothing, NULL },
 };
 
-static const struct row rows[] = {
-	{ "irq_handler_entry", EVENT_IRQ_ENTRY, read_irq, NULL },
-	{ "irq_handler_exit", EVENT_IRQ_EXIT, read_irq, NULL },
-	{ "softirq_raise", EVENT_SOFTIRQ_RAISE, read_softirq, NULL },
-	{ "softirq_entry", EVENT_SOFTIRQ_ENTRY, read_softirq, NULL },
-	{ "softirq_exit", EVENT_SOFTIRQ_EXIT, read_softirq, NULL },
-	{ "local_timer_entry", EVENT_VECTOR_ENTRY, read_vector, "local timer" },
-	{ "local_timer_exit", EVENT_VECTOR_EXIT, read_vector, "local timer" },
-	{ "reschedule_entry", EVENT_VECTOR_ENTRY, read_vector, "reschedule" },
-	{ "reschedule_exit", EVENT_VECTOR_EXIT, read_vector, "reschedule" },
-	{ "call_function_entry", EVENT_VECTOR_ENTRY, read_vector, "call function" },
-	{ "call_function_exit", EVENT_VECTOR_EXIT, read_vector, "call function" },
-	{ "call_function_single_entry", EVENT_VECTOR_ENTRY, read_vector, "call function single" },
-	{ "call_function_single_exit", EVENT_VECTOR_EXIT, read_vector, "call function single" },
-	{ "irq_work_entry", EVENT_VECTOR_ENTRY, read_vector, "irq work" },
-	{ "irq_work_exit", EVENT_VECTOR_EXIT, read_vector, "irq work" },
-	{ "thermal_apic_entry", EVENT_VECTOR_ENTRY, read_vector, "thermal" },
-	{ "thermal_apic_exit", EVENT_VECTOR_EXIT, read_vector, "thermal" },
-	{ "threshold_apic_entry", EVENT_VECTOR_ENTRY, read_vector, "threshold" },
-	{ "threshold_apic_exit", EVENT_VECTOR_EXIT, read_vector, "threshold" },
-	{ "deferred_error_apic_entry", EVENT_VECTOR_ENTRY, read_vector, "deferred error" },
-	{ "deferred_error_apic_exit", EVENT_VECTOR_EXIT, read_vector, "deferred error" },
-	{ "error_apic_entry", EVENT_VECTOR_ENTRY, read_vector, "error" },
-	{ "error_apic_exit", EVENT_VECTOR_EXIT, read_vector, "error" },
-	{ "spurious_apic_entry", EVENT_VECTOR_ENTRY, read_vector, "spurious" },
-	{ "spurious_apic_exit", EVENT_VECTOR_EXIT, read_vector, "spurious" },
-	{ "x86_platform_ipi_entry", EVENT_VECTOR_ENTRY, read_vector, "platform" },
-	{ "x86_platform_ipi_exit", EVENT_VECTOR_EXIT, read_vector, "platform" },
-	{ "ipi_entry", EVENT_VECTOR_ENTRY, read_ipi, NULL },
-	{ "ipi_exit", EVENT_VECTOR_EXIT, read_ipi, NULL },
-	{ "nmi_handler", EVENT_NMI, read_nmi, NULL },
-	{ "sched_switch", EVENT_SWITCH, read_switch, NULL },
-	{ "sched_waking", EVENT_WAKING, read_waking, NULL },
-	{ "cpu_idle", EVENT_IDLE, read_idle, NULL },
-	{ "hrtimer_expire_entry", EVENT_HRTIMER_ENTRY, read_function, NULL },
-	{ "hrtimer_expire_exit", EVENT_HRTIMER_EXIT, read_nothing, NULL },
-	{ "timer_expire_entry", EVENT_TIMER_ENTRY, read_function, NULL },
-	{ "timer_expire_exit", EVENT_TIMER_EXIT, read_nothing, NULL },
-	{ "tasklet_entry", EVENT_TIMER_ENTRY, read_function, NULL },
-	{ "tasklet_exit", EVENT_TIMER_EXIT, read_nothing, NULL },
-	{ "tasklet_hi_entry", EVENT_TIMER_ENTRY, read_function, NULL },
-	{ "tasklet_hi_exit", EVENT_TIMER_EXIT, read_nothing, NULL },
-	{ "workqueue_execute_start", EVENT_WORK_START, read_work, NULL },
-	{ "workqueue_execute_end", EVENT_WORK_END, read_nothing, NULL },
-	{ "napi_poll", EVENT_NAPI_POLL, read_poll, NULL },
-	{ "netif_receive_skb_entry", EVENT_RECEIVE, read_device, NULL },
-	{ "napi_gro_receive_entry", EVENT_RECEIVE, read_device, NULL },
-	{ "net_dev_queue", EVENT_QUEUE, read_device, NULL },
-	{ "net_dev_start_xmit", EVENT_XMIT, read_device, NULL },
-	{ "sk_data_ready", EVENT_DATA_READY, read_ready, NULL },
-	{ "consume_skb", EVENT_CONSUME, read_nothing, NULL },
-};
+const struct trace_event_row *trace_text_row(size_t n)
+{
+	return n < sizeof(rows) / sizeof(rows[0]) ? &rows[n] : NULL;
+}
 
 /* ---- Lines ------------------------------------------------------------------------------------------------------- */
 
@@ -428,7 +430,7 @@ static const char *read_begin(struct trace_text *t, struct event *e, const char 
 	return at + 2;
 }
 
-static void read_marker(struct trace_text *t, const struct event *e, const char *text)
+void trace_text_note_marker(struct trace_text *t, const struct event *e, const char *text)
 {
 	struct trace_marker *m = !strncmp(text, "RANT_BREACH ", 12) ? &t->breach :
 				 !strncmp(text, "RANT_TEST_START ", 16) ? &t->start : NULL;
@@ -458,7 +460,7 @@ static bool read_arguments(struct trace_text *t, struct event *e, const char *ev
 	}
 	if (!strncmp(arguments, "RANT_", 5)) {
 		e->kind = EVENT_PRINT;
-		read_marker(t, e, arguments);
+		trace_text_note_marker(t, e, arguments);
 		return true;
 	}
 	t->unknown++;
@@ -499,7 +501,7 @@ int trace_text_read(struct trace_text *t, FILE *file)
 	bool whole = true; /* the previous part ended a line */
 	int error = 0;
 
-	*t = (struct trace_text){ .names = calloc(1, sizeof(*t->names)) };
+	*t = (struct trace_text){ .names = calloc(1, sizeof(*t->names)), .resolution_ns = TRACE_TEXT_NS };
 	if (!r || !t->names) {
 		free(r);
 		return -ENOMEM;

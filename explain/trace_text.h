@@ -67,6 +67,7 @@ struct trace_text {
 	size_t count;
 	uint64_t kinds; /* bit 1 << enum event_kind: at least one event of this kind was read */
 	struct trace_marker start, breach; /* the last of each */
+	int64_t resolution_ns; /* largest error of a difference of two times of events */
 	char clock[16]; /* empty: the header does not name it */
 	bool lost_known;
 	uint64_t lost_before; /* events overwritten before the first line, of all CPUs */
@@ -90,5 +91,24 @@ size_t trace_text_first(const struct trace_text *t, int64_t ns);
 
 /* A name without control characters, at most TRACE_TEXT_NAME_BYTES - 1 octets. */
 const char *trace_text_name(const struct trace_text *t, uint32_t name);
+
+/* ---- For trace_pages.c ------------------------------------------------------------------------------------------- */
+
+/* A name as number, stored the first time. Control characters and UTF-8 become '?'. */
+uint32_t trace_text_intern(struct trace_text *t, const char *text, size_t bytes);
+
+/* Stores the marker of the start or of the breach; any other text is ignored. */
+void trace_text_note_marker(struct trace_text *t, const struct event *e, const char *text);
+
+/* An event of the kernel that has a meaning here. */
+struct trace_event_row {
+	const char *system, *event; /* as in the folder `events` of tracefs */
+	enum event_kind kind;
+	bool (*read)(struct trace_text *t, struct event *e, const char *arguments);
+	const char *name; /* of a vector */
+};
+
+/* Row n from 0 on; NULL: after the last. */
+const struct trace_event_row *trace_text_row(size_t n);
 
 #endif

@@ -144,18 +144,20 @@ analyze() {
 	for file in *.c [!t]*/*.c [!t]*/*/*.c; do
 		gcc "${warnings[@]}" -O2 -fanalyzer -c "$file" -o /dev/null || status=1
 	done
-	# Left out without libnettle, libseccomp and libjansson.
+	# Left out without libnettle, libseccomp, libjansson and libtraceevent.
 	[ ! -e /usr/include/nettle/hmac.h ] ||
 		gcc "${warnings[@]}" -DWITH_NETTLE -O2 -fanalyzer -c wire/hmac.c -o /dev/null || status=1
 	[ ! -e /usr/include/seccomp.h ] ||
 		gcc "${warnings[@]}" -DWITH_SECCOMP -O2 -fanalyzer -c host/process/seccomp.c -o /dev/null || status=1
 	[ ! -e /usr/include/jansson.h ] ||
 		gcc "${warnings[@]}" -DWITH_JANSSON -O2 -fanalyzer -c analyse/tree.c -o /dev/null || status=1
+	[ ! -e /usr/include/traceevent/kbuffer.h ] ||
+		gcc "${warnings[@]}" -DWITH_TRACEEVENT -O2 -fanalyzer -c explain/trace_pages.c -o /dev/null || status=1
 	return $status
 }
 
 clang_warns() {
-	clang "${warnings[@]}" -fsyntax-only -DWITH_NETTLE -DWITH_SECCOMP -DWITH_JANSSON ./*.c ./[!t]*/*.c ./[!t]*/*/*.c
+	clang "${warnings[@]}" -fsyntax-only -DWITH_NETTLE -DWITH_SECCOMP -DWITH_JANSSON -DWITH_TRACEEVENT ./*.c ./[!t]*/*.c ./[!t]*/*/*.c
 }
 
 # The line that the README gives, with no word of the compiler about it.
@@ -169,8 +171,8 @@ compile() {
 
 # As with other libraries than there are.
 rebuilds() {
-	[ "$(make -n NETTLE=x SECCOMP=x JANSSON=x build/host/process/seccomp.o build/wire/hmac.o build/analyse/tree.o |
-		grep -cE ' -c (host/process/seccomp|wire/hmac|analyse/tree)\.c ')" -eq 3 ]
+	[ "$(make -n NETTLE=x SECCOMP=x JANSSON=x TRACEEVENT=x build/host/process/seccomp.o build/wire/hmac.o build/analyse/tree.o \
+		build/explain/trace_pages.o | grep -cE ' -c (host/process/seccomp|wire/hmac|analyse/tree|explain/trace_pages)\.c ')" -eq 4 ]
 }
 
 scripts() {
@@ -182,7 +184,7 @@ declare -A title=(
 	[compile]='the sources compile without the Makefile'
 	[analyze]='gcc -fanalyzer finds nothing'
 	[clang]='clang compiles the sources without a warning'
-	[rebuilds]='a change of NETTLE, SECCOMP or JANSSON rebuilds all files that depend on it'
+	[rebuilds]='a change of NETTLE, SECCOMP, JANSSON or TRACEEVENT rebuilds all files that depend on it'
 	[shellcheck]='shellcheck finds nothing'
 	[symbols]='the hot path calls allowed functions only'
 	[structure_dependencies]='modules depend on lower layers only, and each file has a layer'

@@ -44,7 +44,7 @@ declare -A slow_here=([test_confidence]=$statistics [test_modes]=$statistics [te
 	[test_fuzz_results]='random input shows nothing without sanitizers')
 
 packages=(libnl-3-dev libnl-3-200 libnl-genl-3-dev libnl-genl-3-200 libcmocka-dev libcmocka0 libseccomp-dev libseccomp2 libjansson-dev
-	libjansson4 nettle-dev libnettle8)
+	libjansson4 nettle-dev libnettle8 libtraceevent-dev libtraceevent1)
 
 # With lists and sources of its own, for ARCH alone.
 apt_own() {
@@ -90,7 +90,7 @@ link_tree() {
 }
 
 make_there() {
-	make -s -k -j"$(nproc)" -C "$tree" SANITIZE=-Wno-format-truncation NETTLE=1 SECCOMP=1 JANSSON=1 \
+	make -s -k -j"$(nproc)" -C "$tree" SANITIZE=-Wno-format-truncation NETTLE=1 SECCOMP=1 JANSSON=1 TRACEEVENT=1 \
 		CC="$gnu-gcc -isystem $root/usr/include -isystem $root/usr/include/$gnu -B$root/usr/lib/$gnu -L$root/usr/lib/$gnu \
 			-L$root/lib/$gnu -Wl,-rpath-link,$root/usr/lib/$gnu:$root/lib/$gnu" "$@"
 }

@@ -55,7 +55,7 @@ static void print_stage(const char *label, const char *library, const char *vari
 		printf("  %-10s:  not built in: make %s=1\n", label, variable);
 }
 
-int version_print(const char *hmac, const char *filter, const char *tree)
+int version_print(const char *hmac, const char *filter, const char *tree, const char *pages)
 {
 	puts("rant " RANT_VERSION);
 	printf("  Commit    :  %s\n", *RANT_COMMIT ? RANT_COMMIT : "unknown");
@@ -67,6 +67,7 @@ int version_print(const char *hmac, const char *filter, const char *tree)
 	print_stage("--key", hmac, "NETTLE");
 	print_stage("Filter", filter, "SECCOMP");
 	print_stage("Read JSON", tree, "JANSSON");
+	print_stage("Raw pages", pages, "TRACEEVENT");
 	if (!fflush(stdout) && !ferror(stdout))
 		return 0;
 	warn("--version: stdout cannot be written");

@@ -12,6 +12,6 @@ const char *version_commit(void);
 /* Writes the output of --version to stdout; its first line is "rant VERSION" only. Each argument is the library of an
  * optional module (NULL: built without it), which is loaded and closed to check its presence. 0, or -errno after one
  * line if stdout cannot be written. */
-int version_print(const char *hmac, const char *filter, const char *tree);
+int version_print(const char *hmac, const char *filter, const char *tree, const char *pages);
 
 #endif

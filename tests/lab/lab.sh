@@ -52,7 +52,7 @@ renew_days=7     # after which it is looked whether what was fetched is still cu
 tools=(busybox-static cpio kmod xz-utils iproute2 ethtool linuxptp pciutils procps util-linux)
 # Programs and libraries in the file tree of a guest of another architecture.
 programs=(base-files base-passwd bash busybox-static coreutils dash ethtool findutils grep iproute2 kmod libc-bin linuxptp mawk mount procps sed
-	util-linux libcmocka0 libjansson4 libnettle8 libnl-3-200 libnl-genl-3-200 libseccomp2)
+	util-linux libcmocka0 libjansson4 libnettle8 libnl-3-200 libnl-genl-3-200 libseccomp2 libtraceevent1)
 declare -A kernels=() # packages of the kernels, by flavour
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 # What the guest needs before it sees the file tree, and what tests want there.

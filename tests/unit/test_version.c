@@ -9,7 +9,8 @@
 #include <fcntl.h>
 
 /* Calls version_print() with this file as stdout; *text, unless NULL, gets the contents of the file. */
-static int print_to(const char *path, const char *hmac, const char *filter, const char *tree, char text[2048])
+static int print_to(const char *path, const char *hmac, const char *filter, const char *tree, const char *pages,
+		    char text[2048])
 {
 	int stdout_fd = dup(STDOUT_FILENO), fd = open(path, O_RDWR | O_TRUNC), error;
 	ssize_t bytes = 0;
@@ -17,7 +18,7 @@ static int print_to(const char *path, const char *hmac, const char *filter, cons
 	assert_true(stdout_fd >= 0 && fd >= 0);
 	fflush(stdout);
 	dup2(fd, STDOUT_FILENO);
-	error = version_print(hmac, filter, tree);
+	error = version_print(hmac, filter, tree, pages);
 	dup2(stdout_fd, STDOUT_FILENO);
 	if (text) {
 		bytes = pread(fd, text, 2047, 0);
@@ -30,14 +31,14 @@ static int print_to(const char *path, const char *hmac, const char *filter, cons
 	return error;
 }
 
-static void print(const char *hmac, const char *filter, const char *tree, char text[2048])
+static void print(const char *hmac, const char *filter, const char *tree, const char *pages, char text[2048])
 {
 	char path[] = "/tmp/rant-version.XXXXXX";
 	int fd = mkstemp(path);
 
 	assert_true(fd >= 0);
 	close(fd);
-	assert_int_equal(print_to(path, hmac, filter, tree, text), 0);
+	assert_int_equal(print_to(path, hmac, filter, tree, pages, text), 0);
 	unlink(path);
 }
 
@@ -53,7 +54,7 @@ static void it_begins_with_the_version(void **state)
 	char text[2048];
 
 	(void)state;
-	print(NULL, NULL, NULL, text);
+	print(NULL, NULL, NULL, NULL, text);
 	assert_memory_equal(text, first, strlen(first));
 }
 
@@ -62,7 +63,7 @@ static void it_has_the_commit(void **state)
 	char text[2048];
 
 	(void)state;
-	print(NULL, NULL, NULL, text);
+	print(NULL, NULL, NULL, NULL, text);
 	assert_has(text, "\n  Commit    :  0123456789ab-dirty\n");
 	assert_string_equal(version_commit(), "0123456789ab-dirty");
 }
@@ -73,7 +74,7 @@ static void it_prints_what_it_was_built_with(void **state)
 	char text[2048], line[128];
 
 	(void)state;
-	print(NULL, NULL, NULL, text);
+	print(NULL, NULL, NULL, NULL, text);
 	snprintf(line, sizeof(line), "here %s\n", gnu_get_libc_version());
 	assert_has(text, line);
 	snprintf(line, sizeof(line), "\n  libnl     :  %s, here %d.%d.%d\n", LIBNL_VERSION, nl_ver_maj, nl_ver_min,
@@ -91,20 +92,22 @@ static void each_part_is_built_in_or_not(void **state)
 	char text[2048];
 
 	(void)state;
-	print("liba 1.2", "libb.so.1", NULL, text);
+	print("liba 1.2", "libb.so.1", NULL, "libd.so.1", text);
 	assert_has(text, "\n  --key     :  liba 1.2\n");
 	assert_has(text, "\n  Filter    :  libb.so.1\n");
 	assert_has(text, "\n  Read JSON :  not built in: make JANSSON=1\n");
-	print(NULL, NULL, "libc.so.7", text);
+	assert_has(text, "\n  Raw pages :  libd.so.1\n");
+	print(NULL, NULL, "libc.so.7", NULL, text);
 	assert_has(text, "\n  --key     :  not built in: make NETTLE=1\n");
 	assert_has(text, "\n  Filter    :  not built in: make SECCOMP=1\n");
 	assert_has(text, "\n  Read JSON :  libc.so.7\n");
+	assert_has(text, "\n  Raw pages :  not built in: make TRACEEVENT=1\n");
 }
 
 static void a_full_device_is_an_error(void **state)
 {
 	(void)state;
-	assert_int_equal(print_to("/dev/full", NULL, NULL, NULL, NULL), -EIO);
+	assert_int_equal(print_to("/dev/full", NULL, NULL, NULL, NULL, NULL), -EIO);
 }
 
 int main(void)
