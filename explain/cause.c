@@ -262,13 +262,45 @@ static void add_cpus(struct cause *c)
 	}
 }
 
+/* Counts the events that were lost on a CPU during the stage. The time of a loss ends at its event, and began at the
+ * previous event of this CPU. Returns the time of the first event of the CPU; INT64_MAX: it has none. */
+static int64_t add_lost(struct cause *c, const struct trace_text *t, int cpu)
+{
+	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+
+	for (size_t i = 0; i < t->count; i++) {
+		const struct event *e = &t->event[i];
+
+		if (e->cpu != cpu)
+			continue;
+		if (e->kind == EVENT_LOST && e->ns > c->from_ns && last_ns < c->from_ns + c->ns) {
+			c->lost_cpu = c->lost ? c->lost_cpu : cpu;
+			c->lost += cpu == c->lost_cpu ? (uint64_t)e->number : 0;
+		}
+		first_ns = first_ns < e->ns ? first_ns : e->ns;
+		last_ns = e->ns;
+	}
+	return first_ns;
+}
+
+/* A CPU that is late to begin while nothing was overwritten had no event before. */
 static void find_absent(struct cause *c, const struct evidence *e, const struct totals *late)
 {
+	const struct trace_text *t = &e->text;
+	const bool overwritten = !t->lost_known || t->lost_before || t->dropped;
+	int64_t begin_ns = t->count ? t->event[0].ns : c->from_ns;
+
 	for (int i = 0; i < late->parts.count; i++)
 		if (late->parts.part[i].owner.class <= OWNER_LOST)
 			c->absent_ns += late->parts.part[i].ns;
-	if (e->text.count && e->text.event[0].ns > c->from_ns)
-		c->missing_ns = e->text.event[0].ns - c->from_ns;
+	for (int i = 0; i < c->cpu_count; i++) {
+		const int64_t first_ns = add_lost(c, t, c->cpus[i]);
+
+		if (overwritten && c->absent_ns && first_ns > begin_ns && first_ns < t->breach.ns)
+			begin_ns = first_ns;
+	}
+	c->missing_ns = begin_ns > c->from_ns ? begin_ns - c->from_ns : 0;
+	c->held_ns = t->breach.ns - begin_ns;
 }
 
 int cause_find(struct cause *c, struct owners *o, const struct evidence *e, const char *folder)

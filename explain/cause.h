@@ -32,7 +32,10 @@ struct cause {
 	int named; /* first elements of rank[] that are the cause: 1 or 2; 0: spread over `spread` parts */
 	int spread;
 	int64_t absent_ns; /* not in the trace, of ns */
-	int64_t missing_ns; /* the buffer would have to begin earlier by this time */
+	int64_t missing_ns; /* the buffer of a CPU of these would have to begin earlier by this time */
+	int64_t held_ns; /* this buffer holds the events from so long before the marker on */
+	uint64_t lost; /* events lost during the stage */
+	int lost_cpu; /* on this CPU of these */
 };
 
 /* Explains a breach. 0, or -errno after one line on stderr. *o: the owners, which the caller frees in any case. */

@@ -284,14 +284,16 @@ static void write_cause(FILE *out, const struct cause *c, const struct evidence 
 static void write_limits(FILE *out, const struct cause *c, const struct evidence *e)
 {
 	const struct trace_text *t = &e->text;
-	const int64_t held_ns = t->count ? t->breach.ns - t->event[0].ns : 0;
-	const double wanted = held_ns > 0 ? 1 + (double)(t->breach.ns - c->from_ns) / (double)held_ns : 0;
+	const double wanted = c->held_ns > 0 ? 1 + (double)(t->breach.ns - c->from_ns) / (double)c->held_ns : 0;
 
 	if (c->missing_ns > c->bound_ns && t->buffer_kib && wanted > 0)
 		fprintf(out, "  The trace begins %.1f us after the stage: buffer_size_kb of %.0f would hold it\n",
 			label_us(c->missing_ns), (double)t->buffer_kib * wanted);
 	else if (c->missing_ns > c->bound_ns)
 		fprintf(out, "  The trace begins %.1f us after the stage: enlarge buffer_size_kb\n", label_us(c->missing_ns));
+	else if (c->lost)
+		fprintf(out, "  Lost: %" PRIu64 " event%s of CPU %d during this stage, so %.1f us are not in the trace\n", c->lost,
+			c->lost > 1 ? "s" : "", c->lost_cpu, label_us(c->absent_ns));
 	else if (c->absent_ns)
 		fprintf(out, "  Not in the trace: %.1f us of this stage (lost events, or a CPU outside of "
 			"tracing_cpumask)\n", label_us(c->absent_ns));

@@ -113,6 +113,7 @@ struct scenario {
 	int send_us, wire_us; /* transmit times */
 	const char *blame;
 	int first; /* ordinary packet with which the trace begins */
+	bool thread_is_late; /* the buffer of its CPU begins later than that of others */
 	bool no_details;
 };
 
@@ -186,8 +187,10 @@ static void write_text(const struct scenario *s, const char *clock)
 
 	fprintf(out, "# rant: trace of a breach of 'reflect', sequence number 500\n# Trace clock: %s\n"
 		"# Buffer: 100 KiB per CPU; events lost before the first lines, of all CPUs: 17\n#\n", clock);
-	put_event(out, s->first * PACKET_US + 500, "rant-loop", 77, 2, '.', "local_timer_entry: vector=236");
-	put_event(out, s->first * PACKET_US + 500, "rant-loop", 77, 2, 'h', "local_timer_exit: vector=236");
+	if (!s->thread_is_late) {
+		put_event(out, s->first * PACKET_US + 500, "rant-loop", 77, 2, '.', "local_timer_entry: vector=236");
+		put_event(out, s->first * PACKET_US + 500, "rant-loop", 77, 2, 'h', "local_timer_exit: vector=236");
+	}
 	put_event(out, s->first * PACKET_US + 500, "<idle>", 0, 1, '.', "cpu_idle: state=0 cpu_id=1");
 	put_event(out, s->first * PACKET_US + 500, "other", 9, 3, '.',
 		  "sched_switch: prev_comm=other prev_pid=9 prev_prio=120 prev_state=S ==> next_comm=swapper/3 "
@@ -316,6 +319,9 @@ static const struct scenario scenarios[] = {
 	{ .name = "the trace begins within the stage",
 	  .lines = "700 rant-loop-77 2 . x: y\n", AT(3, 806, 807, 811), .blame = "nic_to_app",
 	  .first = ORDINARY + 1 },
+	{ .name = "the buffer of one CPU begins within the stage",
+	  .lines = "700 rant-loop-77 2 . x: y\n", AT(3, 806, 807, 811), .blame = "nic_to_app",
+	  .first = ORDINARY, .thread_is_late = true },
 	{ .name = "without breach.json",
 	  .lines = SWITCH("-5", "2", "rant-loop", "77", "hog", "9", "49") FAST
 	  SWITCH("400", "2", "hog", "9", "rant-loop", "77", "120"), AT(3, 402, 403, 407), .blame = "",
