@@ -208,7 +208,7 @@ lab:
 lab-programs: rant build/hostile $(filter build/test_clock build/test_tracefs,$(TESTS))
 
 # What comes from elsewhere: packets as the rooms decode them, options, what runs have left, arguments of config.sh; SECONDS of each.
-# libFuzzer adds what it finds to build/corpus, build/corpus_options and build/corpus_results. build/fuzz_packet -merge=1
+# libFuzzer adds what it finds to build/corpus, build/corpus_options, build/corpus_results and build/corpus_trace. build/fuzz_packet -merge=1
 # tests/fuzz/corpus build/corpus keeps what reaches further.
 SECONDS ?= 600
 FUZZING = -max_total_time=$(SECONDS) -max_len=600 -artifact_prefix=build/
@@ -224,13 +224,18 @@ build/fuzz_results: tests/fuzz/fuzz_results.c tests/fuzz/insist.h $(filter-out r
 	@mkdir -p $(@D)
 	clang $(STANDARD) -g -O1 -fsanitize=fuzzer $(SANITIZE) -w $(INCLUDES) $(filter %.c,$^) -o $@ $(LIBRARIES)
 
+build/fuzz_trace: tests/fuzz/fuzz_trace.c tests/fuzz/insist.h $(wildcard explain/*.[ch]) analyse/tree.c $(wildcard *.h) Makefile
+	@mkdir -p $(@D)
+	clang $(STANDARD) -g -O1 -fsanitize=fuzzer $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) $(filter %.c,$^) -o $@ $(LIBRARIES)
+
 fuzz:
 	tests/packages.sh build demo fuzz
-	$(MAKE) build/fuzz_packet build/fuzz_options build/fuzz_results
-	mkdir -p build/corpus build/corpus_options build/corpus_results
+	$(MAKE) build/fuzz_packet build/fuzz_options build/fuzz_results build/fuzz_trace
+	mkdir -p build/corpus build/corpus_options build/corpus_results build/corpus_trace
 	build/fuzz_packet $(FUZZING) build/corpus tests/fuzz/corpus
 	build/fuzz_options $(FUZZING) build/corpus_options tests/fuzz/corpus_options
 	build/fuzz_results $(FUZZING) -max_len=4096 build/corpus_results tests/fuzz/corpus_results
+	build/fuzz_trace $(FUZZING) -max_len=4096 build/corpus_trace tests/fuzz/corpus_trace
 	tests/fuzz/config_arguments.sh $(SECONDS)
 
 # OLD=PROGRAM: another rant, and this one beside it. PUBLIC=PROGRAM: the public tool of this name, beside the others.

@@ -41,7 +41,8 @@ test_transport qemu does not pass all socket options on
 statistics='drawn samples: their statistics depend on no architecture'
 declare -A slow_here=([test_confidence]=$statistics [test_modes]=$statistics [test_results_bootstrap]=$statistics
 	[test_results_outcomes]=$statistics [test_rhythm]=$statistics [test_steadiness]=$statistics
-	[test_fuzz_results]='random input shows nothing without sanitizers')
+	[test_fuzz_results]='random input shows nothing without sanitizers'
+	[test_fuzz_trace]='random input shows nothing without sanitizers')
 
 packages=(libnl-3-dev libnl-3-200 libnl-genl-3-dev libnl-genl-3-200 libcmocka-dev libcmocka0 libseccomp-dev libseccomp2 libjansson-dev
 	libjansson4 nettle-dev libnettle8 libtraceevent-dev libtraceevent1)

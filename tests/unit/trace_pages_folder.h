@@ -12,7 +12,9 @@
 #include <ftw.h>
 #include <sys/stat.h>
 
+#ifndef PAGE_BYTES
 #define PAGE_BYTES 4096
+#endif
 #define DATA_AT 16
 #define FOLDER_CPUS 3
 #define PAGES_MAX 8
