@@ -362,7 +362,7 @@ void trace_breach(struct trace *t, enum role role, const struct sample *s, int64
 		return;
 	}
 	entered_ns = clock_read_ns(CLOCK_MONOTONIC_RAW);
-	*r = (struct trace_record){ .seq = s->seq, .role = (uint8_t)role };
+	*r = (struct trace_record){ .seq = s->seq, .latency_ns = s->latency_ns, .role = (uint8_t)role };
 	compose(r, s, threshold_ns);
 	r->marker_error = write_marker(t, r->marker, &r->marker_bytes);
 	r->marker_ns = clock_read_ns(CLOCK_MONOTONIC_RAW) - entered_ns;

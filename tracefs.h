@@ -15,6 +15,7 @@ enum trace_state { TRACE_ARMED, TRACE_FROZEN };
 /* One breach as trace_breach() left it. Another thread may read it while the trace is frozen. */
 struct trace_record {
 	uint32_t seq;
+	int64_t latency_ns;
 	uint8_t role; /* enum role */
 	bool snapshot_taken;
 	bool off_before; /* somebody else had switched tracing off: nothing was frozen here */

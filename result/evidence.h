@@ -31,6 +31,7 @@ struct result_trace {
 	bool unsaved; /* a marker of a breach is in the trace, and not in a file */
 	struct trace_record last; /* breach */
 	struct trace_saved saved; /* the last saved trace; path empty: none */
+	struct trace_kept kept[TRACES_KEPT]; /* the last: of `saves` saved traces, number i is kept[i % TRACES_KEPT] */
 };
 
 static inline bool evidence_has_trace(const struct result_trace *t)

@@ -37,6 +37,11 @@ void take_trace(struct result_trace *to, const struct trace *from, const struct 
 		to->saved = *saved;
 }
 
+void take_kept_traces(struct result_trace *to, const struct trace_keeper *from)
+{
+	memcpy(to->kept, from->kept, sizeof(to->kept));
+}
+
 void take_counters(struct result_counters *to, const struct pmc *from)
 {
 	*to = (struct result_counters){ .counters = from->counters, .user_only = from->user_only,

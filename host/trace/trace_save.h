@@ -52,6 +52,15 @@ void trace_save_raw(const struct trace *t, const char *source, int folder_fd, st
 
 /* Saving and re-arming of the trace during the run. */
 
+#define TRACES_KEPT 64 /* a power of two */
+
+/* A saved trace of the run. */
+struct trace_kept {
+	char name[64]; /* of its folder */
+	uint32_t seq; /* of the breach, and: */
+	int64_t latency_ns;
+};
+
 struct trace_keeper {
 	/* Set by the caller. */
 	struct trace *trace; /* NULL: none */
@@ -60,6 +69,7 @@ struct trace_keeper {
 
 	/* Results; initialize with zeros. */
 	struct trace_saved saved; /* the last saved trace; path empty: none */
+	struct trace_kept kept[TRACES_KEPT]; /* of trace->saves saved traces, number i is kept[i % TRACES_KEPT] */
 	int error; /* -errno of saving or re-arming; no trace is saved after it */
 	int64_t rearmed_ns; /* CLOCK_MONOTONIC */
 };

@@ -624,7 +624,9 @@ int __wrap_trace_save(struct trace *t, const char *where, struct trace_saved *sa
 	if (fake_trace.save_result < 0)
 		return fake_trace.save_result;
 	t->unsaved = false;
+	t->saves++;
 	saved->spike_cpu = (int)fake_trace.saves;
+	snprintf(saved->path, sizeof(saved->path), "/folder/a/rant-%u", t->saves);
 	return fake_trace.save_result;
 }
 
@@ -729,6 +731,34 @@ static void the_second_is_saved_at_once_and_switched_on_in_time(void **state)
 	assert_string_equal(fake_trace.last, "srsrs");
 	trace_keep(&keeper, UPTIME_NS + 2 * INTERVAL_NS);
 	assert_string_equal(fake_trace.last, "srsrsr");
+}
+
+/* The list has the last traces, with the keys of their breaches. */
+static void saved_traces_are_listed(void **state)
+{
+	(void)state;
+	trace_watch();
+	for (uint32_t i = 0; i < TRACES_KEPT + 3; i++) {
+		freeze();
+		trace.last.seq = 100 + i;
+		trace.last.latency_ns = 1000 + i;
+		if (i < TRACES_KEPT + 2)
+			trace_keep(&keeper, UPTIME_NS + i * INTERVAL_NS);
+		else
+			trace_keep_last(&keeper);
+	}
+	assert_int_equal(trace.saves, TRACES_KEPT + 3);
+	assert_string_equal(keeper.kept[2].name, "rant-67");
+	assert_int_equal(keeper.kept[2].seq, 100 + TRACES_KEPT + 2);
+	assert_int_equal(keeper.kept[2].latency_ns, 1000 + TRACES_KEPT + 2);
+	assert_string_equal(keeper.kept[3].name, "rant-4");
+	assert_int_equal(keeper.kept[3].seq, 103);
+	/* A trace that cannot be saved is not in the list. */
+	freeze();
+	fake_trace.save_result = -ENOSPC;
+	trace_keep_last(&keeper);
+	assert_string_equal(keeper.kept[3].name, "rant-4");
+	assert_string_equal(keeper.kept[2].name, "rant-67");
 }
 
 static void what_could_not_be_saved_stays_frozen(void **state)
@@ -912,6 +942,7 @@ int main(void)
 		cmocka_unit_test(without_a_trace_nothing_is_asked),
 		cmocka_unit_test(a_frozen_trace_is_saved_and_switched_on),
 		cmocka_unit_test(the_second_is_saved_at_once_and_switched_on_in_time),
+		cmocka_unit_test(saved_traces_are_listed),
 		cmocka_unit_test(what_could_not_be_saved_stays_frozen),
 		cmocka_unit_test(what_could_not_be_switched_on_is_not_tried_again),
 		cmocka_unit_test(the_thread_saves_during_the_run),
