@@ -153,7 +153,7 @@ set_loop = $(patsubst %,tests/unit/fake_%.c,kernel script account reflector emit
 	$(patsubst %,measure/%.c,exchange emit reflect join probe idle_sleep window* pace sample tx_match rules ipdv source_port) $(set_result)
 set_report = histogram.c tracefs.c result/*.c $(patsubst %,host/%.c,process/affinity process/memory trace/* counters/* clock/* nic/nic*) \
 	$(patsubst %,report/%.c,verdict/rhythm* verdict/verdict_finding verdict/modes verdict/teeth log/log_file log/log_mend) \
-	$(patsubst %,report/text/%.c,brief headline buckets account breach clocks clocks_remote confidence echo evidence label machine stage report statistics \
+	$(patsubst %,report/text/%.c,brief headline buckets account breach causes clocks clocks_remote confidence echo evidence label machine stage report statistics \
 		ipdv source_ports teeth)
 set_result = $(filter-out result/take%.c,$(wildcard result/*.c))
 set_host = host/*.c host/*/*.c
@@ -224,7 +224,8 @@ build/fuzz_results: tests/fuzz/fuzz_results.c tests/fuzz/insist.h $(filter-out r
 	@mkdir -p $(@D)
 	clang $(STANDARD) -g -O1 -fsanitize=fuzzer $(SANITIZE) -w $(INCLUDES) $(filter %.c,$^) -o $@ $(LIBRARIES)
 
-build/fuzz_trace: tests/fuzz/fuzz_trace.c tests/fuzz/insist.h $(wildcard explain/*.[ch]) analyse/tree.c $(wildcard *.h) Makefile
+build/fuzz_trace: tests/fuzz/fuzz_trace.c tests/fuzz/insist.h $(filter-out explain/explain.c,$(wildcard explain/*.[ch])) analyse/tree.c result/causes.c \
+		$(wildcard *.h) Makefile
 	@mkdir -p $(@D)
 	clang $(STANDARD) -g -O1 -fsanitize=fuzzer $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) $(filter %.c,$^) -o $@ $(LIBRARIES)
 

@@ -5,7 +5,8 @@
 #include "analyse/results.h"
 #include "analyse/tree.h"
 #include "doctor/check.h"
-#include "explain/text.h"
+#include "explain/explain.h"
+#include "explain/trace_pages.h"
 #include "host/clock/clock_peer.h"
 #include "host/clock/clock_set.h"
 #include "host/counters/activity_story.h"
@@ -53,6 +54,7 @@
 
 #include <err.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -346,6 +348,7 @@ static void close_all(struct run *r)
 	loop_close();
 	trace_close(&r->trace);
 	take_activity_free(&r->exchange.result.activity);
+	free(r->exchange.result.causes);
 	activity_close(&r->housekeeping.activity.activity);
 	pmc_close(&r->pmc);
 	clock_set_close(&r->clock_set);
@@ -403,6 +406,7 @@ static void finish(struct run *r)
 	nic_read_details(&r->nic, &r->exchange.result.nic.details);
 	take_commands(&r->exchange.result.commands, &r->hooks);
 	take_trace(&r->exchange.result.trace, &r->trace, &r->housekeeping.keeper.saved);
+	take_kept_traces(&r->exchange.result.trace, &r->housekeeping.keeper);
 	exchange_collect(&r->exchange);
 	r->exchange.result.dropped = r->channel.dropped;
 	if (!r->exchange.port)
@@ -432,13 +436,6 @@ static void read_causes(struct run *r)
 
 /* ---- The program ------------------------------------------------------------------------------------------------- */
 
-/* The cause of the breach whose trace was saved last. That it cannot be found is no error of the run. */
-static void print_cause(const struct run *r)
-{
-	if (*r->housekeeping.keeper.saved.path)
-		explain_folder(r->housekeeping.keeper.saved.path, r->report.stdout_taken ? stderr : stdout, "\n");
-}
-
 static enum status conclude(struct run *r)
 {
 	int error;
@@ -458,8 +455,8 @@ static enum status conclude(struct run *r)
 	judgement_reach(&r->judgement, &r->report, &r->exchange.result, &r->outputs.reported);
 	if (!r->options.quiet)
 		error |= report_print(&r->report);
-	if (!r->options.quiet)
-		print_cause(r);
+	/* A cause that cannot be found is not an error of the run. */
+	explain_run(&r->exchange.result, r->options.quiet ? NULL : r->report.stdout_taken ? stderr : stdout, r->stop);
 	return outputs_write(&r->outputs, status_judge(&r->report, r->server, error));
 }
 
@@ -547,8 +544,7 @@ int main(int argc, char **argv)
 	if (run.options.report || run.options.compare)
 		return results_main(&run.options);
 	if (run.options.explain_path)
-		return explain_folder(run.options.explain_path, run.options.quiet ? NULL : stdout, "") ?
-		       STATUS_FAILED : STATUS_DONE;
+		return explain_main(&run.options) ? STATUS_FAILED : STATUS_DONE;
 	if (affinity_read(&run.affinity, &run.options) || choose_path(&run))
 		return STATUS_FAILED;
 	if (run.options.check)

@@ -70,6 +70,7 @@ void outcome_close(struct outcome *o)
 	free(o->result.activity.run.list);
 	free(o->result.activity.until_breach.list);
 	free(o->result.activity.before_worst.list);
+	free(o->result.causes);
 	for (unsigned i = 0; i < o->read.files; i++) {
 		free(o->read.file[i].found);
 		free(o->read.file[i].hostname);

@@ -70,15 +70,20 @@ static bool take_sample(struct sample *s, const struct tree *t)
 	       take_gap(&s->remote_poll_gap_ns, tree_member(record, "remote_poll_gap_ns"));
 }
 
+static bool take_breach(struct outcome *o, struct sample *s, const struct tree *t)
+{
+	return take_sample(s, t) && run_take_why(o, s, tree_member(t, "why"));
+}
+
 /* All that breach_read() gives. */
-static bool take_last(struct result *r, const struct tree *list, uint64_t breaches)
+static bool take_last(struct outcome *o, const struct tree *list, uint64_t breaches)
 {
 	const uint64_t kept = breaches < BREACHES_KEPT ? breaches : BREACHES_KEPT - 1;
 
 	if (tree_length(list) != kept)
 		return false;
 	for (uint64_t i = 0; i < kept; i++)
-		if (!take_sample(&r->kept[(breaches - kept + i) % BREACHES_KEPT], tree_item(list, i)))
+		if (!take_breach(o, &o->result.kept[(breaches - kept + i) % BREACHES_KEPT], tree_item(list, i)))
 			return false;
 	return true;
 }
@@ -109,12 +114,12 @@ int run_take_breaches(struct outcome *o, const struct tree *root, const char *pa
 	if (breaches && !tree_at(t, "first.record"))
 		return 0;
 	if (!take_threshold(&threshold, t) || !run_take_number(&count, tree_member(t, "count")) || count != breaches ||
-	    (breaches && (!take_sample(&r->breach, tree_member(t, "first")) ||
-			  !take_sample(&r->worst, tree_member(t, "worst")))) ||
-	    !take_last(r, last, breaches))
+	    (breaches && (!take_breach(o, &r->breach, tree_member(t, "first")) ||
+			  !take_breach(o, &r->worst, tree_member(t, "worst")))) ||
+	    !take_last(o, last, breaches))
 		return run_refuse(path, "breaches", "is not valid");
 	o->options = threshold;
 	stages_of_role(o->options.role, options_on_wire(&o->options), r->stages);
 	o->read.has_breaches = true;
-	return 0;
+	return run_take_causes(o, root, path);
 }

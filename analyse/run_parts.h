@@ -39,6 +39,12 @@ int run_take_clocks(struct outcome *o, const struct tree *root, const char *path
 /* Takes the breaches, if this is the only file; after the accounts. 0, or -EINVAL after one line. */
 int run_take_breaches(struct outcome *o, const struct tree *root, const char *path);
 
+/* Takes the explanation of a breach; t NULL: it has none. False: it is not valid, or memory is missing. */
+bool run_take_why(struct outcome *o, const struct sample *s, const struct tree *t);
+
+/* Takes the counts of all causes. 0, or -errno; -EINVAL after one line. */
+int run_take_causes(struct outcome *o, const struct tree *root, const char *path);
+
 /* Takes the activity of the machine, if this is the only file. 0, or -errno; -EINVAL after one line. */
 int run_take_activity(struct outcome *o, const struct tree *root, const char *path);
 

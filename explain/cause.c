@@ -7,7 +7,6 @@
  */
 #include "explain/cause.h"
 
-#include <err.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,27 +42,24 @@ static void add_totals(struct totals *t, const struct section_time section[SECTI
 	}
 }
 
-static bool is_thread(const struct owner *o)
-{
-	return o->class == OWNER_THREAD || o->class == OWNER_HELD || o->class == OWNER_DEFERRED ||
-	       o->class == OWNER_SOFTIRQS_OFF;
-}
-
-/* The element of an owner; threads of the same name share one. NULL: the list is full. */
+/* The element of an owner; threads of the same name share one. The last element is of all others when the list is
+ * full, so that the elements sum to the stage. */
 static struct owner_excess *rank_of(struct cause *c, const struct owner *o)
 {
 	struct owner_excess *r = c->rank;
 
 	while (r < c->rank + c->ranks && (r->owner.class != o->class || r->owner.name != o->name ||
-					  (!is_thread(o) && r->owner.number != o->number)))
+					  (!owner_is_thread(o) && r->owner.number != o->number)))
 		r++;
 	if (r < c->rank + c->ranks)
 		return r;
 	if (c->ranks == CAUSE_RANKS)
-		return NULL;
+		return r - 1;
 	c->ranks++;
 	*r = (struct owner_excess){ .owner = *o };
 	r->owner.detail = 0;
+	if (c->ranks == CAUSE_RANKS)
+		r->owner = (struct owner){ .class = OWNER_OTHERS };
 	return r;
 }
 
@@ -84,26 +80,35 @@ static bool is_first(const struct owner_parts *p, int i)
 	return true;
 }
 
+/* Mean over the ordinary packets of a part that follows others of the given sum: the rounded means of all parts sum to
+ * that of the whole. */
+static int64_t mean_of_next(const struct cause *c, int64_t *sum_ns, int64_t ns)
+{
+	const int64_t n = (int64_t)c->packets, before_ns = *sum_ns / n;
+
+	*sum_ns += ns;
+	return *sum_ns / n - before_ns;
+}
+
 static void rank_owners(struct cause *c, const struct totals *late, const struct totals *usual)
 {
+	int64_t sum_ns = 0;
+
 	for (int i = 0; i < late->parts.count; i++) {
 		const struct owner_part *p = &late->parts.part[i];
 		struct owner_excess *r = rank_of(c, &p->owner);
 
-		if (!r)
-			continue;
 		r->ns += p->ns;
 		r->tasks += is_first(&late->parts, i);
-		if (p->owner.detail && p->ns > r->detail_ns) {
+		if (p->owner.detail && r->owner.class != OWNER_OTHERS && p->ns > r->detail_ns) {
 			r->owner.detail = p->owner.detail;
 			r->detail_ns = p->ns;
 		}
 	}
 	for (int i = 0; i < usual->parts.count && c->packets; i++) {
-		struct owner_excess *r = rank_of(c, &usual->parts.part[i].owner);
+		const struct owner_part *p = &usual->parts.part[i];
 
-		if (r)
-			r->typical_ns += usual->parts.part[i].ns / (int64_t)c->packets;
+		rank_of(c, &p->owner)->typical_ns += mean_of_next(c, &sum_ns, p->ns);
 	}
 	qsort(c->rank, (size_t)c->ranks, sizeof(*c->rank), by_excess);
 }
@@ -118,7 +123,7 @@ static void name_cause(struct cause *c)
 {
 	const int64_t excess_ns = c->ns - c->typical_ns;
 
-	if (excess_ns <= 0 || !c->ranks)
+	if (excess_ns <= 0 || excess_ns <= c->bound_ns || !c->ranks)
 		return;
 	for (int i = 0; i < c->ranks; i++)
 		c->spread += excess_of(&c->rank[i]) > 0;
@@ -170,7 +175,7 @@ static void find_typical(struct cause *c, const struct owners *o, const struct e
 	struct placed *interval = calloc(EVIDENCE_PACKETS_MAX + 1, sizeof(*interval));
 	size_t *index = calloc(EVIDENCE_PACKETS_MAX + 1, sizeof(*index)), n;
 	struct section_time *section = calloc(SECTIONS, sizeof(*section));
-	int64_t low_ns, high_ns;
+	int64_t low_ns, high_ns, sum_ns = 0;
 
 	n = interval && index && section ? place_ordinary(e, c->stage, interval, index) : 0;
 	if (n >= PACKETS_LEAST) {
@@ -193,7 +198,7 @@ static void find_typical(struct cause *c, const struct owners *o, const struct e
 	if (c->packets < PACKETS_LEAST / 2)
 		c->packets = 0;
 	for (int k = 0; k < SECTIONS && c->packets; k++) {
-		c->section_typical_ns[k] = usual->section_ns[k] / (int64_t)c->packets;
+		c->section_typical_ns[k] = mean_of_next(c, &sum_ns, usual->section_ns[k]);
 		c->typical_ns += c->section_typical_ns[k];
 	}
 }
@@ -226,26 +231,24 @@ static const struct stage_row *longest_stage(const struct evidence *e, struct pl
 	return longest;
 }
 
-static int choose_stage(struct cause *c, const struct evidence *e, struct placed *i, const char *folder)
+static int choose_stage(struct cause *c, const struct evidence *e, struct placed *i, char *why)
 {
 	c->stage = *e->blame ? stage_named(e->blame) : NULL;
-	if (*e->blame && !c->stage) {
-		warnx("--explain %s: the late stage is %s, which is not on this host: explain the trace of the other "
-		      "host, saved there by a run with -t, -T and --save-trace", folder, e->blame);
-		return -EINVAL;
-	}
+	if (*e->blame && !c->stage)
+		return evidence_refuse(why, EINVAL,
+				       "the late stage is %s, which is not on this host: explain the trace of the "
+				       "other host, saved there by a run with -t, -T and --save-trace", e->blame);
 	if (c->stage && walk_place(e, c->stage, &e->breach, i))
 		return 0;
 	c->chosen = !c->stage;
 	c->stage = c->stage ? NULL : longest_stage(e, i);
 	if (c->stage)
 		return 0;
-	warnx("--explain %s: no stage of this host can be placed in the trace: %s", folder,
-	      e->breach.known[2][STAMP_HW] || e->breach.known[4][STAMP_HW] || e->breach.known[1][STAMP_HW] ||
-	      e->breach.known[3][STAMP_HW] ?
-	      "the relation of the NIC's clock is not in breach.json" :
-	      "measure with -s, which records the times of the program");
-	return -EINVAL;
+	return evidence_refuse(why, EINVAL, "no stage of this host can be placed in the trace: %s",
+			       e->breach.known[2][STAMP_HW] || e->breach.known[4][STAMP_HW] ||
+			       e->breach.known[1][STAMP_HW] || e->breach.known[3][STAMP_HW] ?
+			       "the relation of the NIC's clock is not in breach.json" :
+			       "measure with -s, which records the times of the program");
 }
 
 static void add_cpus(struct cause *c)
@@ -303,7 +306,24 @@ static void find_absent(struct cause *c, const struct evidence *e, const struct 
 	c->held_ns = t->breach.ns - begin_ns;
 }
 
-int cause_find(struct cause *c, struct owners *o, const struct evidence *e, const char *folder)
+int cause_cpu(const struct cause *c, const struct owner *o)
+{
+	int64_t most_ns = 0;
+	int cpu = -1;
+
+	for (int k = 0; k < SECTIONS; k++)
+		for (int i = 0; i < c->section[k].parts.count; i++) {
+			const struct owner_part *p = &c->section[k].parts.part[i];
+
+			if (p->owner.class != o->class || p->owner.name != o->name || p->ns <= most_ns)
+				continue;
+			most_ns = p->ns;
+			cpu = c->section[k].cpu;
+		}
+	return cpu;
+}
+
+int cause_find(struct cause *c, struct owners *o, const struct evidence *e, char why[CAUSE_REASON_BYTES])
 {
 	struct totals *late = calloc(1, sizeof(*late)), *usual = calloc(1, sizeof(*usual));
 	struct placed i = { 0, 0, 0 };
@@ -314,9 +334,9 @@ int cause_find(struct cause *c, struct owners *o, const struct evidence *e, cons
 	if (!error && (!late || !usual))
 		error = -ENOMEM;
 	if (error)
-		warnx("--explain %s: %s", folder, strerror(-error));
+		evidence_refuse(why, -error, "%s", strerror(-error));
 	else
-		error = choose_stage(c, e, &i, folder);
+		error = choose_stage(c, e, &i, why);
 	if (!error) {
 		c->from_ns = i.from_ns;
 		c->ns = i.to_ns - i.from_ns;

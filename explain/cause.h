@@ -38,7 +38,10 @@ struct cause {
 	int lost_cpu; /* on this CPU of these */
 };
 
-/* Explains a breach. 0, or -errno after one line on stderr. *o: the owners, which the caller frees in any case. */
-int cause_find(struct cause *c, struct owners *o, const struct evidence *e, const char *folder);
+/* Explains a breach. 0, or -errno with the reason in `why`. *o: the owners, which the caller frees in any case. */
+int cause_find(struct cause *c, struct owners *o, const struct evidence *e, char why[CAUSE_REASON_BYTES]);
+
+/* The CPU on which an owner had most time; -1: not known. */
+int cause_cpu(const struct cause *c, const struct owner *o);
 
 #endif

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,6 +23,16 @@
 #define MARKER_DELAY_NS 5000 /* from the reading of the clocks to the time of the marker */
 
 static const char *const kinds[] = { [STAMP_SW] = "SW", [STAMP_KERNEL] = "KERNEL", [STAMP_HW] = "HW" };
+
+int evidence_refuse(char why[CAUSE_REASON_BYTES], int error, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(why, CAUSE_REASON_BYTES, format, arguments);
+	va_end(arguments);
+	return -error;
+}
 
 /* ---- The marker -------------------------------------------------------------------------------------------------- */
 
@@ -68,22 +79,21 @@ static void read_stamps(struct stamps *s, const char *text)
 		}
 }
 
-static int read_marker(struct evidence *e, const char *folder)
+static int read_marker(struct evidence *e, char *why)
 {
 	const char *text = e->text.breach.text;
 	int64_t seq = 0, latency_ns;
 
-	if (!*text) {
-		warnx("--explain %s: all.txt has no marker RANT_BREACH, so the packet cannot be found in it: it was "
-		      "refused, or this is not a trace that --save-trace has written", folder);
-		return -EINVAL;
-	}
+	if (!*text)
+		return evidence_refuse(why, EINVAL,
+				       "all.txt has no marker RANT_BREACH, so the packet cannot be found in it: it was "
+				       "refused, or this is not a trace that --save-trace has written");
 	e->role = strstr(text, " role=reflect ") ? ROLE_REFLECT : ROLE_EMIT;
 	if (!read_number(text, " seq=", &seq) || !read_number(text, " latency_ns=", &latency_ns) ||
-	    !read_seconds(text, " REALTIME=", &e->realtime_ns)) {
-		warnx("--explain %s: the marker RANT_BREACH in all.txt is not complete: save the trace again", folder);
-		return -EINVAL;
-	}
+	    !read_seconds(text, " REALTIME=", &e->realtime_ns))
+		return evidence_refuse(why, EINVAL,
+				       "the marker RANT_BREACH in all.txt is not complete: save the trace again");
+	e->latency_ns = latency_ns;
 	e->breach.seq = (uint32_t)seq;
 	read_stamps(&e->breach, text);
 	return 0;
@@ -91,12 +101,12 @@ static int read_marker(struct evidence *e, const char *folder)
 
 /* ---- The trace clock --------------------------------------------------------------------------------------------- */
 
-static int refuse_clock(const struct evidence *e, const char *folder)
+static int refuse_clock(const struct evidence *e, char *why)
 {
-	warnx("--explain %s: the trace clock is '%s', whose times cannot be placed beside the stamps: echo mono_raw > "
-	      "/sys/kernel/tracing/instances/rant/trace_clock before the run", folder,
-	      *e->text.clock ? e->text.clock : "not named");
-	return -EINVAL;
+	return evidence_refuse(why, EINVAL,
+			       "the trace clock is '%s', whose times cannot be placed beside the stamps: "
+			       "echo mono_raw > /sys/kernel/tracing/instances/rant/trace_clock before the run",
+			       *e->text.clock ? e->text.clock : "not named");
 }
 
 /* The rate of the trace clock between both markers, of which `key` is a clock; NULL: their times in the trace. */
@@ -130,7 +140,7 @@ static bool runs_like_raw(const struct evidence *e)
 }
 
 /* Documentation/trace/ftrace.rst, trace_clock. */
-static int place_marker(struct evidence *e, const char *folder)
+static int place_marker(struct evidence *e, char *why)
 {
 	static const char *const by_marker[] = { "local", "global", "perf" };
 	const char *clock = e->text.clock, *text = e->text.breach.text;
@@ -157,7 +167,7 @@ static int place_marker(struct evidence *e, const char *folder)
 			find_rate(e, NULL);
 			return 0;
 		}
-	return refuse_clock(e, folder);
+	return refuse_clock(e, why);
 }
 
 bool evidence_place(const struct evidence *e, const struct stamps *s, int n, enum stamp_kind kind, int64_t *ns,
@@ -327,26 +337,24 @@ static FILE *open_file(int folder_fd, const char *name, int64_t max_bytes)
 	return file;
 }
 
-static int read_text(struct evidence *e, int folder_fd, const char *folder)
+static int read_text(struct evidence *e, int folder_fd, char *why)
 {
 	FILE *file = open_file(folder_fd, "all.txt", TEXT_FILE_MAX_BYTES);
 	int error;
 
 	if (!file) {
 		error = errno;
-		warnx("--explain %s: all.txt: %s: give a folder rant-ROLE-NUMBER-seq-SEQ that --save-trace has written",
-		      folder, error == ELOOP ? "is a symbolic link" : error == EINVAL ? "is not a regular file" :
-		      strerror(error));
-		return -error;
+		return evidence_refuse(why, error,
+				       "all.txt: %s: give a folder rant-ROLE-NUMBER-seq-SEQ that --save-trace has "
+				       "written", error == ELOOP ? "is a symbolic link" :
+				       error == EINVAL ? "is not a regular file" : strerror(error));
 	}
 	error = trace_text_read(&e->text, file);
 	fclose(file);
-	if (error)
-		warnx("--explain %s: all.txt: %s", folder, strerror(-error));
-	return error;
+	return error ? evidence_refuse(why, -error, "all.txt: %s", strerror(-error)) : 0;
 }
 
-static int read_json(struct evidence *e, int folder_fd, const char *folder)
+static int read_json(struct evidence *e, int folder_fd, const char *folder, char *why)
 {
 	FILE *file = open_file(folder_fd, "breach.json", DETAILS_FILE_MAX_BYTES);
 	char path[PATH_MAX];
@@ -365,9 +373,7 @@ static int read_json(struct evidence *e, int folder_fd, const char *folder)
 		error = read_details(e, t);
 	tree_free(t);
 	fclose(file);
-	if (error)
-		warnx("--explain %s: breach.json: %s", folder, strerror(-error));
-	return error;
+	return error ? evidence_refuse(why, -error, "breach.json: %s", strerror(-error)) : 0;
 }
 
 /* Without these events a CPU may be busy unnoticed. */
@@ -395,7 +401,7 @@ static void find_not_enabled(struct evidence *e, int folder_fd)
 	}
 }
 
-int evidence_open(struct evidence *e, const char *folder)
+int evidence_open(struct evidence *e, const char *folder, char why[CAUSE_REASON_BYTES])
 {
 	const int folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int error;
@@ -403,18 +409,17 @@ int evidence_open(struct evidence *e, const char *folder)
 	*e = (struct evidence){ .cpu = -1 };
 	if (folder_fd < 0) {
 		error = errno;
-		warnx("--explain %s: %s: give a folder that --save-trace has written", folder, strerror(error));
-		return -error;
+		return evidence_refuse(why, error, "%s: give a folder that --save-trace has written", strerror(error));
 	}
-	error = read_text(e, folder_fd, folder);
+	error = read_text(e, folder_fd, why);
 	if (!error) {
 		trace_pages_read(&e->text, folder_fd, e->no_pages); /* else the text remains */
-		error = read_marker(e, folder);
+		error = read_marker(e, why);
 	}
 	if (!error)
-		error = place_marker(e, folder);
+		error = place_marker(e, why);
 	if (!error)
-		error = read_json(e, folder_fd, folder);
+		error = read_json(e, folder_fd, folder, why);
 	if (!error && !e->rate_known)
 		follow_packets(e);
 	if (!error)

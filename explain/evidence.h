@@ -9,6 +9,7 @@
 #define EXPLAIN_EVIDENCE_H
 
 #include "explain/trace_pages.h"
+#include "result/causes.h"
 
 #define EVIDENCE_PACKETS_MAX 1000
 #define EVIDENCE_IRQS_MAX 256
@@ -29,6 +30,7 @@ struct evidence {
 	/* From the marker. */
 	enum role role;
 	struct stamps breach;
+	int64_t latency_ns;
 	int64_t realtime_ns; /* CLOCK_REALTIME at the marker, and the same instant by the trace clock: */
 	int64_t placed_ns;
 	int64_t placed_bound_ns; /* of this relation, with the resolution of the events */
@@ -52,9 +54,13 @@ struct evidence {
 	size_t packets;
 };
 
-/* Reads the folder. 0, or -errno after one line on stderr. breach.json that cannot be read is one line, and its values
- * are not known. Call evidence_close() in any case. */
-int evidence_open(struct evidence *e, const char *folder);
+/* Writes the reason for which a folder cannot be explained, and returns -error. */
+__attribute__((format(printf, 3, 4)))
+int evidence_refuse(char why[CAUSE_REASON_BYTES], int error, const char *format, ...);
+
+/* Reads the folder. 0, or -errno with the reason in `why`. breach.json that cannot be read is one line on stderr, and
+ * its values are not known. Call evidence_close() in any case. */
+int evidence_open(struct evidence *e, const char *folder, char why[CAUSE_REASON_BYTES]);
 
 void evidence_close(struct evidence *e);
 

@@ -7,27 +7,7 @@
 #define EXPLAIN_OWNER_H
 
 #include "explain/trace_text.h"
-
-enum owner_class {
-	OWNER_ABSENT, /* not in the trace: the buffer begins later, or does not have this CPU */
-	OWNER_LOST, /* not in the trace: events were lost, or a switch of tasks is missing */
-	OWNER_NMI, OWNER_IRQ, OWNER_VECTOR, OWNER_SOFTIRQ,
-	OWNER_THREAD, /* another thread */
-	OWNER_IDLE, /* number: the idle state, -1 while it is left, or OWNER_IDLE_UNKNOWN */
-	OWNER_RANT, /* the measuring thread */
-	/* Assigned from milestones, see explain/cause.c. */
-	OWNER_HELD, /* the interrupt did not arrive: moderation of the NIC, or interrupts are off in this thread */
-	OWNER_WAKE, /* the interrupt did not arrive, and the CPU was idle: moderation, or exit from the idle state */
-	OWNER_DEFERRED, /* the softirq was left to ksoftirqd, and this thread ran */
-	OWNER_SOFTIRQS_OFF, /* the softirq waited: this thread had softirqs off, or not seen by the kernel */
-	OWNER_PACKETS, /* number of other packets in the same softirq before the packet */
-	/* No event for a long time while the measuring thread was on the CPU. number: 1 if its program may have taken
-	 * the time, 0 if it polled the socket. */
-	OWNER_UNSEEN,
-	OWNER_WIRE, /* after the driver: the NIC or its bus */
-	OWNER_OTHERS, /* owners that did not fit into a list */
-	OWNER_CLASSES
-};
+#include "result/causes.h"
 
 #define OWNER_IDLE_UNKNOWN (-2)
 
@@ -74,6 +54,13 @@ struct owner_parts {
 	struct owner_part part[OWNER_PARTS_MAX]; /* each owner once */
 	int count;
 };
+
+/* True if `name` is that of a thread. */
+static inline bool owner_is_thread(const struct owner *o)
+{
+	return o->class == OWNER_THREAD || o->class == OWNER_HELD || o->class == OWNER_DEFERRED ||
+	       o->class == OWNER_SOFTIRQS_OFF;
+}
 
 /* True if both are the same owner; without `details` also with different functions. */
 bool owner_is_same(const struct owner *a, const struct owner *b, bool details);

@@ -4,8 +4,6 @@
 
 #include "report/text/label.h"
 
-#include <err.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,54 +213,31 @@ static void write_sections(FILE *out, const struct cause *c, const struct eviden
 
 /* ---- The cause --------------------------------------------------------------------------------------------------- */
 
-/* At most 100: the excess of an owner is larger than that of the stage if another owner took less time than usual. */
-static int percent_of(int64_t part_ns, int64_t whole_ns)
-{
-	return part_ns > whole_ns ? 100 : (int)(100.0 * (double)part_ns / (double)whole_ns + 0.5);
-}
-
-/* The CPU on which an owner had most time; -1: not known. */
-static int cpu_of(const struct cause *c, const struct owner *o)
-{
-	int64_t most_ns = 0;
-	int cpu = -1;
-
-	for (int k = 0; k < SECTIONS; k++)
-		for (int i = 0; i < c->section[k].parts.count; i++) {
-			const struct owner_part *p = &c->section[k].parts.part[i];
-
-			if (p->owner.class != o->class || p->owner.name != o->name || p->ns <= most_ns)
-				continue;
-			most_ns = p->ns;
-			cpu = c->section[k].cpu;
-		}
-	return cpu;
-}
-
 static void add_cause(char *text, size_t bytes, const struct cause *c, const struct evidence *e, int i)
 {
 	const struct owner_excess *r = &c->rank[i];
-	const int percent = percent_of(r->ns - r->typical_ns, c->ns - c->typical_ns);
+	const int percent = causes_percent(r->ns - r->typical_ns, c->ns - c->typical_ns);
 
 	add_owner(text, bytes, &e->text, &r->owner, r->tasks);
 	if (r->owner.detail && r->detail_ns * 2 >= r->ns)
 		text_add(text, bytes, " in %s", trace_text_name(&e->text, r->owner.detail));
-	if (cpu_of(c, &r->owner) >= 0)
-		text_add(text, bytes, " on CPU %d", cpu_of(c, &r->owner));
+	if (cause_cpu(c, &r->owner) >= 0)
+		text_add(text, bytes, " on CPU %d", cause_cpu(c, &r->owner));
 	text_add(text, bytes, ", %d %% of the %s", percent, c->packets ? "excess" : "stage");
 }
 
-static void write_cause(FILE *out, const struct cause *c, const struct evidence *e)
+static void write_cause(FILE *out, const struct cause *c, const struct evidence *e, const char *also)
 {
 	char text[TEXT_BYTES] = "";
 	const int64_t excess_ns = c->ns - c->typical_ns;
 
 	if (excess_ns <= c->bound_ns) {
-		fprintf(out, "  Cause: none, %s was not late within the bound of the times\n", c->stage->name);
+		fprintf(out, "  Cause: none, %s was not late within the bound of the times%s\n",
+			c->stage->name, also);
 		return;
 	}
 	if (!c->named) {
-		fprintf(out, "  Cause: spread over %d parts\n", c->spread);
+		fprintf(out, "  Cause: spread over %d parts%s\n", c->spread, also);
 		return;
 	}
 	add_cause(text, sizeof(text), c, e, 0);
@@ -270,7 +245,7 @@ static void write_cause(FILE *out, const struct cause *c, const struct evidence 
 		text_add(text, sizeof(text), "; ");
 		add_cause(text, sizeof(text), c, e, 1);
 	}
-	fprintf(out, "  Cause: %s\n", text);
+	fprintf(out, "  Cause: %s%s\n", text, also);
 	if (c->rank[0].owner.class == OWNER_UNSEEN && e->not_enabled)
 		fprintf(out, "  Cure : not known: the event %s is not in the trace: enable it\n", e->not_enabled);
 	else if (c->rank[0].owner.class == OWNER_UNSEEN && c->stage->kind != STAGE_IS_RECEIVE)
@@ -305,7 +280,7 @@ static void write_limits(FILE *out, const struct cause *c, const struct evidence
 			e->details ? "too few ordinary packets in the trace" : "no breach.json");
 }
 
-void explain_write(FILE *out, const struct cause *c, const struct evidence *e)
+void explain_write(FILE *out, const struct cause *c, const struct evidence *e, const char *also)
 {
 	char text[TEXT_BYTES] = "";
 
@@ -329,38 +304,6 @@ void explain_write(FILE *out, const struct cause *c, const struct evidence *e)
 	}
 	fprintf(out, "  %11s %12s %12s%s\n", "typical", "this packet", "excess", text);
 	write_sections(out, c, e);
-	write_cause(out, c, e);
+	write_cause(out, c, e, also);
 	write_limits(out, c, e);
-}
-
-int explain_folder(const char *folder, FILE *out, const char *before)
-{
-	struct evidence *e = calloc(1, sizeof(*e));
-	struct owners *o = calloc(1, sizeof(*o));
-	struct cause *c = calloc(1, sizeof(*c));
-	int error = e && o && c ? 0 : -ENOMEM;
-
-	if (error) {
-		warnx("--explain %s: %s", folder, strerror(-error));
-	} else {
-		error = evidence_open(e, folder);
-		if (!error)
-			error = cause_find(c, o, e, folder);
-		if (!error && *e->no_pages)
-			warnx("--explain %s: times +- 1 us: %s", folder, e->no_pages);
-		if (!error && out) {
-			fputs(before, out);
-			explain_write(out, c, e);
-			if (fflush(out) || ferror(out)) {
-				warnx("--explain %s: cannot be written: %s", folder, strerror(errno));
-				error = -EIO;
-			}
-		}
-		owners_free(o);
-		evidence_close(e);
-	}
-	free(e);
-	free(o);
-	free(c);
-	return error;
 }

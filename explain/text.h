@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rant --explain DIR: the cause of a breach as text. */
+/* The cause of a breach as text. */
 #ifndef EXPLAIN_TEXT_H
 #define EXPLAIN_TEXT_H
 
@@ -7,10 +7,7 @@
 
 #define EXPLAIN_LINES_MAX 12
 
-/* Writes at most EXPLAIN_LINES_MAX lines. */
-void explain_write(FILE *out, const struct cause *c, const struct evidence *e);
-
-/* Explains the breach in the folder, to `out` (NULL: only checks the folder), with `before` in front of it. 0, or -errno after one line on stderr. */
-int explain_folder(const char *folder, FILE *out, const char *before);
+/* Writes at most EXPLAIN_LINES_MAX lines. also: end of the line "Cause:". */
+void explain_write(FILE *out, const struct cause *c, const struct evidence *e, const char *also);
 
 #endif

@@ -475,7 +475,8 @@ static int check_reading(const struct parse *p)
 		bool fits = !p->given[row - option_table];
 
 		if (explain)
-			fits |= !strcmp(row->name, "explain") || !strcmp(row->name, "quiet");
+			fits |= !strcmp(row->name, "explain") || !strcmp(row->name, "quiet") ||
+				!strcmp(row->name, "json");
 		for (size_t i = 0; i < sizeof(of_both) / sizeof(of_both[0]) && !explain; i++)
 			fits |= !strcmp(row->name, of_both[i]);
 		for (size_t i = 0; i < sizeof(of_report) / sizeof(of_report[0]) && p->o->report; i++)

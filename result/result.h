@@ -11,6 +11,7 @@
 #include "rant.h"
 #include "result/account.h"
 #include "result/breach.h"
+#include "result/causes.h"
 #include "result/clocks.h"
 #include "result/confidence.h"
 #include "result/evidence.h"
@@ -164,6 +165,7 @@ struct result {
 	struct result_peer peer; /* emitter */
 	struct result_commands commands;
 	struct result_trace trace; /* before the run: the instance */
+	struct result_causes *causes; /* of the breaches whose traces were saved; the owner frees it. NULL: none */
 	struct result_counters counters;
 	struct result_activity activity;
 	struct result_changes changes;

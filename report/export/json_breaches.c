@@ -141,8 +141,10 @@ void json_breach(struct json *j, const char *name, const struct report *r, const
 		put_blamed_stages(j, r, s);
 	else
 		put_stages(j, parts, stage_of_sample(r, s, parts));
-	if (over)
+	if (over) {
 		put_record(j, s);
+		json_why(j, "why", causes_find(r->result, s));
+	}
 	json_end(j);
 }
 

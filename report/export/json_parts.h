@@ -10,6 +10,7 @@
 
 struct read;
 struct report;
+struct why;
 
 #define JSON_SCHEMA_VERSION 1
 #define JSON_NAME_BYTES 64
@@ -51,6 +52,12 @@ void json_modes(struct json *j, const struct report *r);
 
 void json_rhythm(struct json *j, const struct report *r);
 void json_breaches(struct json *j, const struct report *r);
+
+/* The cause of a breach; w NULL: null. */
+void json_why(struct json *j, const char *name, const struct why *w);
+
+/* The causes of all breaches whose traces were saved; null: none was. */
+void json_breach_causes(struct json *j, const struct report *r);
 
 /* One breach as an object, with its stages. over: the run has ended, so that the blame rests on all samples. */
 void json_breach(struct json *j, const char *name, const struct report *r, const struct sample *s, uint64_t number,

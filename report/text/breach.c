@@ -4,6 +4,7 @@
 
 #include "histogram.h"
 #include "options.h"
+#include "report/text/causes.h"
 #include "report/text/label.h"
 #include "report/text/stage.h"
 #include "report/text/report.h"
@@ -405,6 +406,7 @@ static void write_breach(FILE *out, const struct report *r, const struct sample 
 	if (o->role == ROLE_EMIT)
 		write_times(out, r, s, true);
 	write_stages(out, r, s);
+	causes_write_cause(out, r->result, s);
 	fputc('\n', out);
 }
 
@@ -494,4 +496,6 @@ void breach_write(FILE *out, const struct report *r)
 	}
 	if (breaches > 1)
 		write_blames(out, r);
+	if (causes_write(out, r->result))
+		fputc('\n', out);
 }

@@ -6,6 +6,7 @@
 #include "histogram.h"
 #include "options.h"
 #include "report/text/breach.h"
+#include "report/text/causes.h"
 #include "report/text/confidence.h"
 #include "report/text/label.h"
 #include "report/text/report.h"
@@ -402,9 +403,21 @@ static void write_matched(FILE *out, const struct report *r)
 		statistics_write_summary(out, r->histogram);
 }
 
+/* Known only in a file that was read. */
+static void write_causes(FILE *out, const struct report *r)
+{
+	struct paragraph cause = { .text = "  " }, counts = { .text = "  " };
+
+	causes_add_cause(cause.text, sizeof(cause.text), r->result, &r->result->worst);
+	causes_add(counts.text, sizeof(counts.text), r->result);
+	write_lines(out, &cause, cause.text[2] ? 2 : 0);
+	write_lines(out, &counts, counts.text[2] ? 3 : 0);
+}
+
 static void write_worst(FILE *out, const struct report *r)
 {
 	breach_write_brief(out, r);
+	write_causes(out, r);
 	evidence_write_place(out, r);
 }
 

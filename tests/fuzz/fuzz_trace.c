@@ -5,6 +5,7 @@
  * the contents. It must not crash; each line on stderr is complete, and a refusal is one line.
  */
 #include "explain/text.h"
+#include "explain/why.h"
 
 #include "tests/fuzz/insist.h"
 
@@ -95,15 +96,31 @@ static void put_trace_files(const uint8_t *data, size_t bytes)
 
 static int explain_trace(void)
 {
+	static struct evidence e;
+	static struct owners o;
+	static struct cause c;
+	static struct why w;
 	FILE *const caught = fmemopen(trace_said, sizeof(trace_said), "w"), *const before = stderr, *nowhere;
+	char reason[CAUSE_REASON_BYTES] = "";
 	int error;
 
 	INSIST(caught);
 	nowhere = fopen("/dev/null", "we");
 	INSIST(nowhere);
 	memset(trace_said, 0, sizeof(trace_said));
+	memset(&o, 0, sizeof(o));
 	stderr = caught; /* in glibc it is a variable */
-	error = explain_folder(trace_folder, nowhere, "");
+	error = evidence_open(&e, trace_folder, reason);
+	if (!error)
+		error = cause_find(&c, &o, &e, reason);
+	if (!error) {
+		explain_write(nowhere, &c, &e, "");
+		why_take(&w, &c, &e);
+	}
+	owners_free(&o);
+	evidence_close(&e);
+	if (error)
+		fprintf(stderr, "%s\n", reason);
 	stderr = before;
 	fclose(caught);
 	fclose(nowhere);

@@ -19,16 +19,37 @@ explain() { # ARGUMENTS: in explain.out, explain.err and status[explain]
 	status[explain]=$?
 }
 
-planted_thread_is_named() {
+make_instance() {
 	local event
 
-	begin 'a real-time thread on the measuring CPU is named as the cause, with its time' || return 0
-	mkdir "$saved" "$instance"
+	mkdir "$instance"
 	echo mono_raw >"$instance/trace_clock"
 	echo 2048 >"$instance/buffer_size_kb"
 	for event in $events; do
 		echo 1 >"$instance/events/$event/enable" 2>/dev/null
 	done
+}
+
+# explanation_agrees: the object of --explain --json is valid, and its parts sum to the stage.
+explanation_agrees() {
+	[ -n "${has_jsonschema:-}" ] || return 0
+	python3 - "$here/../../docs/rant.schema.json" "$logs/why.json" <<-'EOF' || complain 'the explanation is not valid'
+		import json, sys
+		import jsonschema
+		schema, data = (json.load(open(path)) for path in sys.argv[1:])
+		jsonschema.validate(data, {**schema["definitions"]["explanation"], "definitions": schema["definitions"]})
+		why = data["why"]
+		for name in ("value_ns", "typical_ns"):
+		    assert why[name] is None or sum(part[name] for part in why["parts"]) == why[name], name
+		assert (why["class"], why["name"], why["parts_named"]) == ("thread", "planted", 1), why
+		assert why["parts"][0]["excess_ns"] == why["excess_ns"] and why["share_percent"] >= 50, why
+	EOF
+}
+
+planted_thread_is_named() {
+	begin 'a real-time thread on the measuring CPU is named as the cause, with its time' || return 0
+	mkdir "$saved"
+	make_instance
 	start_reflector r "$K -s -T -t 40000 --save-trace $saved -w 100"
 	# The machine may be busy: no other task has the CPU for as long.
 	start planted r python3 "$here/planted.py" "$last_cpu" 0.06 8
@@ -45,6 +66,38 @@ planted_thread_is_named() {
 	check 'explain.out ~ ^  Cause: thread planted [(][0-9]+, real-time priority 50[)] on CPU [0-9]+, [0-9]+ % of the '
 	check 'explain.out ~ ^  Cure : keep this thread off the CPU'
 	check 'explain.out ~ all of Kernel-to-app: nothing left over$'
+	explain "$saved"/* -q --json "$logs/why.json"
+	check '@expect_status explain 0'
+	check 'explain.out empty'
+	explanation_agrees
+	verdict
+	rmdir "$instance" 2>/dev/null
+}
+
+# Breaches that others than the planted thread cause are possible on a busy machine.
+planted_causes_are_counted() {
+	begin 'with --trace-rearm the causes of a run are counted, in the text and in JSON' || return 0
+	mkdir "$saved.many"
+	make_instance
+	start_reflector r "$K -s -T -C -t 40000 --save-trace $saved.many --trace-rearm --trace-interval 0.1 -w 100 -v -H \
+		--json $logs/r.json"
+	start planted r python3 "$here/planted.py" "$last_cpu" 0.06 4
+	start_emitter e "$K --interval 500 -d 3 --timeout 5000"
+	finish e
+	terminate r planted
+	check '@expect_status r 0'
+	json_agrees r
+	json_has r "JSON['breach_causes'][0]['class'] == 'thread' and JSON['breach_causes'][0]['name'] == 'planted'"
+	json_has r "JSON['breach_causes'][0]['count'] >= 2"
+	json_has r "sum(cause['count'] for cause in JSON['breach_causes']) == JSON['trace']['saves']"
+	json_has r "JSON['breaches']['first']['why']['name'] == 'planted'"
+	json_has r "all(sum(p['value_ns'] for p in w['parts']) == w['value_ns'] for b in JSON['breaches']['last'] for w in [b['why']] if w and 'parts' in w)"
+	check 'r.out ~ ^  Cause: .* [(]in [0-9]+ of [0-9]+ traced breaches of this run[)]$'
+	check 'r.out ~ ^  Causes of [0-9]+ traced breaches of [0-9,]+: thread planted on CPU [0-9]+ [0-9]+'
+	"$rant" --report "$logs/r.json" -v --json "$logs/again.json" >"$work/again.out" 2>&1 || complain "--report fails: $(<"$work/again.out")"
+	json_has again "all(JSON[name] == json.load(open('$logs/r.json'))[name] for name in ('breaches', 'breach_causes'))"
+	check 'again.out ~ ^  Cause: thread planted on CPU [0-9]+, [0-9]+ % of the '
+	check 'again.out ~ ^  Causes of [0-9]+ traced breaches of [0-9,]+: thread planted on CPU [0-9]+ [0-9]+'
 	verdict
 	rmdir "$instance" 2>/dev/null
 }
@@ -69,5 +122,6 @@ elif ! chrt -f 50 true 2>/dev/null; then
 else
 	trace_instance=$instance
 	planted_thread_is_named
+	planted_causes_are_counted
 	refused_with_one_line
 fi

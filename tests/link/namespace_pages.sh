@@ -35,6 +35,7 @@ fleet.md|jq -r|pages: a fleet
 json.md|rant -i eth0 -a 192.0.2.1 -d 10|pages: JSON into jq
 json.md|rant -i eth0 -a 192.0.2.1 --jsonl|pages: JSON into jq
 json.md|jq -r|pages: JSON into jq
+json.md|jq -c|else: namespace_explain.sh checks these members
 json.md|java -cp|else: namespace_json.sh, where Java is
 testing.md|    rate/s|else: test_sweep.sh has that table
 testing.md|nice tests/mutate.py|else: test_mutate.sh, in a small tree
@@ -113,6 +114,8 @@ spikes.md|cd /var/tmp/rant-emit|else: trace-cmd and KernelShark
 spikes.md|Trace (tracing|else: namespace_trace.sh
 spikes.md|rant --explain|else: namespace_explain.sh
 spikes.md|Why (trace|else: test_explain_cause
+spikes.md|rant -i eth0|else: namespace_explain.sh, at a reflector
+spikes.md|  Cause: softirq|else: test_explain_run
 '
 
 # ---- Blocks of the pages -----------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-/* build: sources=explain/[a-z]*.c,analyse/tree.c libs= */
+/* build: sources=explain/[a-z]*.c,analyse/tree.c,@outputs,doctor/[a-z]*.c,@result,wire/[a-z]*.c,@host,histogram.c,tracefs.c,options.c,options/[a-z]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The cause of a breach, from folders as --save-trace writes them: a stage that takes 6 us in ordinary packets, and a
@@ -9,7 +9,9 @@
 #include "golden.h"
 
 #include "explain/text.h"
+#include "explain/why.h"
 
+#include <err.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -58,6 +60,25 @@ static int remove_folder(void **state)
 	return rmdir(folder);
 }
 
+/* The data for the outputs: parts that sum to the stage, and the same cause as in the text. */
+static void check_data(const struct cause *c, const struct evidence *e)
+{
+	int64_t value_ns = 0, typical_ns = 0;
+	struct why w;
+
+	why_take(&w, c, e);
+	assert_string_equal(w.not_explained, "");
+	assert_in_range(w.parts, 1, CAUSE_PARTS);
+	for (unsigned i = 0; i < w.parts; i++) {
+		value_ns += w.part[i].value_ns;
+		typical_ns += w.part[i].typical_ns;
+	}
+	assert_int_equal(value_ns, c->ns);
+	assert_int_equal(typical_ns, c->typical_ns);
+	assert_int_equal(w.value_ns, c->ns);
+	assert_int_equal(w.class < OWNER_CLASSES, w.named > 0);
+}
+
 /* Explains the folder; the text, or the line on stderr. */
 static const char *explain(void)
 {
@@ -65,6 +86,7 @@ static const char *explain(void)
 	struct owners *o = calloc(1, sizeof(*o));
 	struct cause *c = calloc(1, sizeof(*c));
 	struct util_capture capture;
+	char why[CAUSE_REASON_BYTES];
 	static char text[8192];
 	FILE *out = fmemopen(text, sizeof(text), "w");
 	int64_t sum_ns = 0;
@@ -72,11 +94,13 @@ static const char *explain(void)
 
 	*text = '\0';
 	util_capture_begin(&capture);
-	error = evidence_open(e, folder);
+	error = evidence_open(e, folder, why);
 	if (!error)
-		error = cause_find(c, o, e, folder);
+		error = cause_find(c, o, e, why);
 	if (!error)
-		explain_write(out, c, e);
+		explain_write(out, c, e, "");
+	else
+		warnx("--explain %s: %s", folder, why);
 	util_capture_end(&capture, said, sizeof(said));
 	fclose(out);
 	if (!error) {
@@ -94,6 +118,7 @@ static const char *explain(void)
 			sum_ns += part_ns;
 		}
 		assert_int_equal(sum_ns, c->ns);
+		check_data(c, e);
 	}
 	owners_free(o);
 	evidence_close(e);
@@ -369,13 +394,13 @@ static void events_that_are_not_enabled(void **state)
 	static const char *const folders[] = { "raw", "raw/events", "raw/events/sched", "raw/events/sched/sched_switch" };
 	static const struct scenario quiet = { .lines = "1 rant-loop-77 2 . x: y\n", AT(3, 306, 307, 311),
 					       .blame = "kernel_to_app", .first = ORDINARY };
+	char path[256], why[CAUSE_REASON_BYTES];
 	struct evidence e;
-	char path[256];
 
 	(void)state;
 	write_text(&quiet, "mono_raw");
 	write_json(&quiet);
-	assert_int_equal(evidence_open(&e, folder), 0);
+	assert_int_equal(evidence_open(&e, folder, why), 0);
 	assert_string_equal(e.not_enabled, "irq:irq_handler_entry");
 	evidence_close(&e);
 	golden("%s", explain());
@@ -384,7 +409,7 @@ static void events_that_are_not_enabled(void **state)
 		assert_int_equal(mkdir(path, 0700), 0);
 	}
 	write_file("raw/events/sched/sched_switch/format", "x", 1);
-	assert_int_equal(evidence_open(&e, folder), 0);
+	assert_int_equal(evidence_open(&e, folder, why), 0);
 	assert_string_equal(e.not_enabled, "irq:irq_handler_entry");
 	evidence_close(&e);
 	write_file("raw/events/sched/sched_switch/format", NULL, 0);
@@ -400,11 +425,12 @@ static void rate_of_the_clocks(void **state)
 	(void)state;
 	ordinary = 300;
 	for (drift_ppm = -80; drift_ppm <= 80; drift_ppm += 40) {
+		char why[CAUSE_REASON_BYTES];
 		struct evidence e;
 
 		write_text(&scenarios[0], "mono_raw");
 		write_json(&scenarios[0]);
-		assert_int_equal(evidence_open(&e, folder), 0);
+		assert_int_equal(evidence_open(&e, folder, why), 0);
 		assert_true(e.rate_known);
 		if (e.rate < -(drift_ppm + 5) * 1e-6 || e.rate > -(drift_ppm - 5) * 1e-6)
 			fail_msg("%d ppm: %g", drift_ppm, e.rate);

@@ -1,4 +1,4 @@
-/* build: sources=explain/[a-z]*.c,analyse/tree.c libs= */
+/* build: sources=explain/[a-d]*.c,explain/ev*.c,explain/[f-z]*.c,analyse/tree.c,result/causes.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Folders of traces: those of the fuzzing corpus, and random changes of them. */
 #include "tests/fuzz/fuzz_trace.c"

@@ -287,6 +287,18 @@ static void schedule_and_ports(void **state)
 
 /* ---- Breaches ---------------------------------------------------------------------------------------------------- */
 
+static struct result_causes causes = {
+	.whys = 2,
+	.why = {
+		{ .seq = 7, .latency_ns = 115000, .class = OWNER_SOFTIRQ, .named = 1, .stage = "nic_to_app_ns",
+		  .has_typical = true, .value_ns = 3001, .typical_ns = 1007, .bound_ns = 1005, .ordinary_packets = 1006,
+		  .events = 1008, .parts = 2,
+		  .part = { { .class = OWNER_SOFTIRQ, .cpu = 3, .name = "NET_RX", .value_ns = 3000, .typical_ns = 7 },
+			    { .class = OWNER_RANT, .cpu = -1, .value_ns = 1, .typical_ns = 1000 } } },
+		{ .seq = 9, .latency_ns = 215000, .not_explained = "the file \"all.txt\" is absent" },
+	},
+};
+
 static void breaches_of_an_emitter(void **state)
 {
 	(void)state;
@@ -297,11 +309,16 @@ static void breaches_of_an_emitter(void **state)
 	result.kept[0] = result.breach;
 	result.kept[1] = result.worst;
 	counter_add(&result.account.breaches, 2);
+	result.causes = &causes;
+	causes_count(&causes, &causes.why[0]);
+	causes_count(&causes, &causes.why[1]);
+	causes_sort(&causes);
 	for (int i = 0; i < STAGES; i++)
 		if (result.stage[i])
 			histogram_finish(&stage[i]);
 	histogram_finish(&histogram);
 	show(written_json(json_breaches));
+	show(written_json(json_breach_causes));
 	json_breach(begin(), "breach", &report, &result.worst, 2, false);
 	finish();
 	show(line);
@@ -309,6 +326,8 @@ static void breaches_of_an_emitter(void **state)
 	show(written_json(json_breaches));
 	options.threshold_ns = 0;
 	show(written_json(json_breaches));
+	result.causes = NULL;
+	show(written_json(json_breach_causes));
 }
 
 static void what_a_breach_does_not_print(void **state)

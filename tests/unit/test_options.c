@@ -374,6 +374,7 @@ static const struct good {
 	  { TXT(interface, NULL), YES(report), TXT(jsonl_path, "f"), TXT(hlog_path, "g"),
 	    { INT, offsetof(struct options, files), 1, NULL } } },
 	{ { "--explain", "a", "-q" }, { TXT(interface, NULL), TXT(explain_path, "a"), YES(quiet) } },
+	{ { "--explain", "a", "--json", "-" }, { TXT(interface, NULL), TXT(explain_path, "a"), TXT(json_path, "-") } },
 	{ { "--compare", "a", "b" }, { TXT(interface, NULL), YES(compare),
 				       { INT, offsetof(struct options, files), 2, NULL } } },
 	{ { "--compare", "a", "b", "--tolerance", "5%,500ns" },

@@ -385,6 +385,7 @@ static void assert_same_breaches(void)
 	o = again();
 	assert_true(o->read.has_breaches);
 	assert_same(json_of(json_breaches, &report), json_of(json_breaches, &o->report));
+	assert_same(json_of(json_breach_causes, &report), json_of(json_breach_causes, &o->report));
 	assert_same(text_of(breach_write, &report), text_of(breach_write, &o->report));
 	if (counter_get(&result.account.breaches))
 		assert_same(text_of(breach_write_brief, &report), text_of(breach_write_brief, &o->report));
@@ -433,6 +434,102 @@ static void breaches_of_an_emitter(void **state)
 		breach_of(joined_sample(20 + i, 105000 + i, 2100, 900, 7000));
 	assert_same_breaches();
 }
+
+/* ---- Causes ------------------------------------------------------------------------------------------------------ */
+
+static struct result_causes causes;
+
+/* The breach with this number, from 0: its explanation has three parts. */
+static struct why *explain_breach(uint64_t i, int class, const char *name)
+{
+	struct why *w = &causes.why[causes.whys++];
+	struct sample s;
+
+	assert_true(breach_read(&result, i, &s));
+	*w = (struct why){ .seq = s.seq, .latency_ns = s.latency_ns, .class = (uint8_t)class,
+			   .named = class < OWNER_CLASSES, .stage = "kernel_to_app_ns", .has_typical = true,
+			   .value_ns = 7852, .typical_ns = 40, .bound_ns = 1097, .ordinary_packets = 12, .events = 653,
+			   .parts = 3, .part = {
+				   { .class = class < OWNER_CLASSES ? (uint8_t)class : OWNER_IRQ, .cpu = 1,
+				     .value_ns = 7003, .typical_ns = 10 },
+				   { .class = OWNER_RANT, .cpu = -1, .value_ns = 848, .typical_ns = 29 },
+				   { .class = OWNER_SOFTIRQ, .cpu = 0, .value_ns = 1, .typical_ns = 1,
+				     .name = "NET_RX" } } };
+	snprintf(w->part[0].name, sizeof(w->part[0].name), "%s", name);
+	return w;
+}
+
+static void breach_with_causes(void)
+{
+	causes = (struct result_causes){ .whys = 0 };
+	result.causes = &causes;
+	for (uint32_t i = 0; i < 6; i++)
+		breach_of(joined_sample(7 + i, 5000 + i, 2100, 900, 107000));
+	explain_breach(0, OWNER_THREAD, "kworker/1:2");
+	explain_breach(1, CAUSE_SPREAD, "eth1-rx-1");
+	explain_breach(2, CAUSE_NONE, "eth1-rx-1");
+	explain_breach(3, OWNER_WIRE, "")->part[0].cpu = -1;
+	*explain_breach(4, OWNER_HELD, "x") = (struct why){ .seq = 11, .latency_ns = causes.why[4].latency_ns,
+							   .not_explained = "all.txt: No such file or directory" };
+}
+
+static void causes_of_breaches(void **state)
+{
+	struct why *w;
+
+	(void)state;
+	watch_clocks();
+	result.converted = true;
+	breach_with_causes();
+	causes.why[0].named = 2;
+	w = explain_breach(5, OWNER_THREAD, "kworker/1:2");
+	w->has_typical = false;
+	w->typical_ns = w->part[0].typical_ns = w->part[1].typical_ns = w->part[2].typical_ns = 0;
+	w->part[0].cpu = 0;
+	for (unsigned i = 0; i < causes.whys; i++)
+		causes_count(&causes, &causes.why[i]);
+	causes_count_not_explained(&causes, 7);
+	causes_sort(&causes);
+	assert_same_breaches();
+	/* Counts without explanations: newer breaches have replaced these in the list. */
+	causes.whys = 0;
+	assert_same_breaches();
+}
+
+/* Also a text that would end the line. */
+static void wrong_causes(void **state)
+{
+	static const char *const wrong[][2] = {
+		{ "\"why\":{\"class\":\"thread\"", "\"why\":{\"class\":\"spell\"" },
+		{ "\"why\":{\"class\":\"thread\"", "\"why\":{\"class\":\"not_explained\"" },
+		{ "\"why\":{\"class\":\"thread\"", "\"why\":{\"class\":\"irq\"" },
+		{ "\"why\":{\"class\":\"thread\"", "\"why\":{\"class\":7" },
+		{ "\"why\":{\"class\":\"thread\"", "\"why\":7,\"y\":{\"class\":\"thread\"" },
+		{ "\"name\":\"kworker/1:2\",\"cpu\":1", "\"name\":\"kworker/1:3\",\"cpu\":1" },
+		{ "\"name\":\"kworker/1:2\",\"cpu\":1", "\"name\":\"kworker/1:2\",\"cpu\":32768" },
+		{ "\"parts_named\":1", "\"parts_named\":0" }, { "\"parts_named\":1", "\"parts_named\":3" },
+		{ "\"parts_named\":0", "\"parts_named\":1" }, { "\"stage\":\"kernel_to_app_ns\"", "\"stage\":\"\"" },
+		{ "\"value_ns\":7852,", "\"value_ns\":7853," }, { "\"value_ns\":7003,", "\"value_ns\":-7003," },
+		{ "\"value_ns\":7852,", "\"value_ns\":9223372036854775807," },
+		{ "\"typical_ns\":29,", "\"typical_ns\":30," }, { "\"typical_ns\":40,", "\"typical_ns\":null," },
+		{ "\"bound_ns\":1097", "\"bound_ns\":null" }, { "\"events\":653", "\"events\":-1" },
+		{ "\"parts\":[{\"class\":\"thread\"", "\"parts\":[{\"class\":\"spread\"" },
+	};
+	static const char *const wrong_counts[][2] = {
+		{ "\"count\":4}", "\"count\":0}" }, { "\"count\":4}", "\"count\":9223372036854775807}" },
+		{ "\"breach_causes\":[{\"class\":\"thread\"", "\"breach_causes\":[{\"class\":\"threads\"" },
+		{ "\"breach_causes\":[", "\"breach_causes\":7,\"x\":[" },
+	};
+
+	(void)state;
+	breach_with_causes();
+	assert_refused("breaches", wrong, COUNT_OF(wrong));
+	for (int i = 0; i < 4; i++)
+		causes_count(&causes, &causes.why[0]);
+	assert_refused("breach_causes", wrong_counts, COUNT_OF(wrong_counts));
+}
+
+/* ---- Breaches of other runs -------------------------------------------------------------------------------------- */
 
 /* With the receive times of both kernels. */
 static void breaches_with_kernel_times(void **state)
@@ -635,6 +732,8 @@ int main(void)
 		TEST_RUN(members_of_a_single_run),
 		TEST_RUN(wrong_window),
 		TEST_RUN(a_copy_has_the_same_reports),
+		TEST_RUN(causes_of_breaches),
+		TEST_RUN(wrong_causes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
