@@ -166,7 +166,7 @@ void explain_run(struct result *r, FILE *out, const _Atomic int *stop)
 	struct explained *x;
 	struct why *w;
 
-	if (!r->trace.saves || (!out && !o->json_path))
+	if (!r->trace.saves || (!out && !o->json_path && !o->prometheus_path))
 		return;
 	r->causes = calloc(1, sizeof(*r->causes));
 	if (!r->causes) {

@@ -153,6 +153,21 @@ static void put_rows(struct text *t, const struct report *r, enum account_table 
 	}
 }
 
+/* All classes, so that rate() sees the first breach of each. Names of threads and interrupts would be labels without
+ * a bound. */
+static void put_causes(struct text *t, const struct report *r)
+{
+	const struct result_causes *c = r->result->causes;
+
+	if (!r->options->save_trace_path && !c && !t->earlier->has_causes)
+		return;
+	put_head(t, PROMETHEUS_CAUSES, "counter",
+		 "Breaches whose trace was saved, by the class of their cause; counted after the run.");
+	for (int i = 0; i < CAUSE_CLASSES; i++)
+		put(t, "%s{%s,cause=\"%s\"} %" PRIu64 "\n", PROMETHEUS_CAUSES, t->labels, cause_words[i].id,
+		    (c ? causes_of_class(c, i) : 0) + t->earlier->cause[i]);
+}
+
 static const char *histogram_name(const struct options *o)
 {
 	return o->role == ROLE_EMIT ? "rant_rtt_seconds" : "rant_response_seconds";
@@ -242,6 +257,7 @@ static void put_all(struct text *t, const struct prometheus *p, bool over)
 		put_rows(t, r, ACCOUNT_STAMPS, "missing_stamps_", "Missing stamps");
 		put_counter(t, "rant_breaches_total", "Samples above --threshold.",
 			    counter_get(&r->result->account.breaches));
+		put_causes(t, r);
 	}
 	put_histogram(t, p);
 	put_verdict(t, over ? r->verdict : NULL, over);

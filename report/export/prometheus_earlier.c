@@ -15,6 +15,7 @@
 struct reading {
 	struct prometheus_earlier *e;
 	const char *labels, *histogram;
+	uint64_t causes; /* bit 1 << i: that of class i was read */
 	bool has_sum, has_count, is_other; /* is_other: a line has other labels */
 };
 
@@ -56,6 +57,25 @@ static bool take_counter(struct prometheus_earlier *e, const char *name, uint64_
 	return true;
 }
 
+/* Each class once. */
+static bool take_cause(struct reading *r, const char *more, uint64_t count)
+{
+	for (int i = 0; i < CAUSE_CLASSES; i++) {
+		char label[64];
+
+		snprintf(label, sizeof(label), "cause=\"%s\"", cause_words[i].id);
+		if (strcmp(more, label))
+			continue;
+		if (r->causes & 1ULL << i)
+			return false;
+		r->causes |= 1ULL << i;
+		r->e->has_causes = true;
+		r->e->cause[i] = count;
+		return true;
+	}
+	return false;
+}
+
 /* Buckets ascend, and the last has all samples. */
 static bool take_bucket(struct prometheus_earlier *e, const char *more, uint64_t count)
 {
@@ -77,6 +97,8 @@ static bool take(struct reading *r, const char *name, const char *more, char *va
 	const char *end = strncmp(name, r->histogram, prefix) ? NULL : name + prefix;
 	uint64_t count;
 
+	if (!strcmp(name, PROMETHEUS_CAUSES))
+		return read_count(value, &count) && take_cause(r, more, count);
 	if (is_total)
 		return !*more && read_count(value, &count) && take_counter(e, name, count);
 	if (!end)

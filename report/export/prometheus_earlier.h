@@ -5,9 +5,11 @@
 #define REPORT_EXPORT_PROMETHEUS_EARLIER_H
 
 #include "rant.h"
+#include "result/causes.h"
 
 #define PROMETHEUS_BUCKETS 22 /* with the bucket +Inf */
 #define PROMETHEUS_NAME_BYTES 128
+#define PROMETHEUS_CAUSES "rant_breach_causes_total"
 
 struct prometheus_earlier {
 	unsigned counters;
@@ -15,6 +17,10 @@ struct prometheus_earlier {
 		char name[PROMETHEUS_NAME_BYTES];
 		uint64_t count;
 	} counter[64];
+
+	/* By the label `cause` of PROMETHEUS_CAUSES. */
+	bool has_causes;
+	uint64_t cause[CAUSE_CLASSES];
 
 	/* Histogram. */
 	uint64_t upto[PROMETHEUS_BUCKETS]; /* samples up to the edge of the bucket */

@@ -76,11 +76,11 @@ planted_thread_is_named() {
 
 # Breaches that others than the planted thread cause are possible on a busy machine.
 planted_causes_are_counted() {
-	begin 'with --trace-rearm the causes of a run are counted, in the text and in JSON' || return 0
+	begin 'with --trace-rearm the causes of a run are counted, in the text, in JSON and for Prometheus' || return 0
 	mkdir "$saved.many"
 	make_instance
 	start_reflector r "$K -s -T -C -t 40000 --save-trace $saved.many --trace-rearm --trace-interval 0.1 -w 100 -v -H \
-		--json $logs/r.json"
+		--json $logs/r.json --prometheus $logs/r.prom"
 	start planted r python3 "$here/planted.py" "$last_cpu" 0.06 4
 	start_emitter e "$K --interval 500 -d 3 --timeout 5000"
 	finish e
@@ -94,6 +94,7 @@ planted_causes_are_counted() {
 	json_has r "all(sum(p['value_ns'] for p in w['parts']) == w['value_ns'] for b in JSON['breaches']['last'] for w in [b['why']] if w and 'parts' in w)"
 	check 'r.out ~ ^  Cause: .* [(]in [0-9]+ of [0-9]+ traced breaches of this run[)]$'
 	check 'r.out ~ ^  Causes of [0-9]+ traced breaches of [0-9,]+: thread planted on CPU [0-9]+ [0-9]+'
+	json_has r "'cause=\"thread\"} %d\n' % JSON['breach_causes'][0]['count'] in open('$logs/r.prom').read()"
 	"$rant" --report "$logs/r.json" -v --json "$logs/again.json" >"$work/again.out" 2>&1 || complain "--report fails: $(<"$work/again.out")"
 	json_has again "all(JSON[name] == json.load(open('$logs/r.json'))[name] for name in ('breaches', 'breach_causes'))"
 	check 'again.out ~ ^  Cause: thread planted on CPU [0-9]+, [0-9]+ % of the '

@@ -133,7 +133,7 @@ static void nothing_to_do(void **state)
 	saved("planted", SEQ, LATENCY_NS);
 	explain_run(&result, NULL, &stop); /* neither a text nor an output */
 	assert_null(result.causes);
-	options.json_path = "x";
+	options.prometheus_path = "x";
 	explain_run(&result, NULL, &stop);
 	assert_non_null(result.causes);
 }

@@ -209,6 +209,58 @@ static void write_changed(const char *from, const char *to)
 	fclose(f);
 }
 
+/* By class, and only if traces are saved. All classes are there from the start. */
+static void causes_of_breaches(void **state)
+{
+	static struct result_causes causes;
+	struct why w = { .class = OWNER_THREAD, .named = 1, .part = { { .class = OWNER_THREAD, .name = "a\"b" } } };
+
+	(void)state;
+	assert_string_equal(go_on(), "");
+	run(7, NULL, 0);
+	assert_null(strstr(content, "rant_breach_causes_total"));
+	options.save_trace_path = "/var/tmp";
+	prometheus_look(&p);
+	assert_non_null(strstr(read_back(), "rant_breach_causes_total{" LABELS ",cause=\"thread\"} 0\n"));
+	for (int i = 0; i < CAUSE_CLASSES; i++)
+		assert_non_null(strstr(content, cause_words[i].id));
+	causes_count(&causes, &w);
+	snprintf(w.part[0].name, sizeof(w.part[0].name), "another");
+	causes_count(&causes, &w);
+	causes_count_not_explained(&causes, 3);
+	result.causes = &causes;
+	run(7, NULL, 0);
+	assert_non_null(strstr(content, "rant_breach_causes_total{" LABELS ",cause=\"thread\"} 2\n"));
+	assert_non_null(strstr(content, "rant_breach_causes_total{" LABELS ",cause=\"not_explained\"} 3\n"));
+	assert_non_null(strstr(content, "rant_breach_causes_total{" LABELS ",cause=\"softirq\"} 0\n"));
+	assert_null(strstr(content, "another"));
+	assert_string_equal(go_on(), "");
+	run(1, NULL, 0);
+	assert_non_null(strstr(content, "rant_breach_causes_total{" LABELS ",cause=\"thread\"} 4\n"));
+	/* A run without traces keeps the counters. */
+	options.save_trace_path = NULL;
+	result.causes = NULL;
+	assert_string_equal(go_on(), "");
+	run(1, NULL, 0);
+	assert_non_null(strstr(content, "rant_breach_causes_total{" LABELS ",cause=\"thread\"} 4\n"));
+	assert_non_null(strstr(content, "rant_breach_causes_total{" LABELS ",cause=\"not_explained\"} 6\n"));
+}
+
+/* The longest labels: the text has room. */
+static void longest_file(void **state)
+{
+	(void)state;
+	options.interface = "\"\"\"\"\"\"\"\"\"\"\"\"\"\"\"";
+	options.save_trace_path = "/var/tmp";
+	for (int role = 0; role < 2; role++) {
+		options.role = role ? ROLE_EMIT : ROLE_REFLECT;
+		options.stamp_every = 2;
+		run(1, NULL, 0);
+		assert_non_null(strstr(content, "rant_last_run_end_time_seconds{"));
+		assert_in_range(strlen(content), 1, TEXT_BYTES / 4 * 3);
+	}
+}
+
 /* Whatever a file has been changed to, nothing of it is taken, and a line says so. */
 static void a_file_that_rant_has_not_written(void **state)
 {
@@ -238,9 +290,14 @@ static void a_file_that_rant_has_not_written(void **state)
 		{ "_sum{" LABELS "} 3.000001000\n", "_sum{" LABELS "} 9999999999999999999.000000000\n" },
 		{ "# HELP rant_response", "x\n# HELP rant_response" },
 		{ "\nrant_last_run_samples{", "\nrant_" },
+		{ "cause=\"thread\"} 0\n", "cause=\"threads\"} 0\n" },
+		{ "cause=\"thread\"} 0\n", "cause=\"irq\"} 0\n" },
+		{ "cause=\"thread\"} 0\n", "cause=\"thread\"} 0.5\n" },
+		{ ",cause=\"thread\"} 0\n", "} 0\n" },
 	};
 
 	(void)state;
+	options.save_trace_path = "/var/tmp";
 	for (size_t i = 0; i < COUNT_OF(changes); i++) {
 		unlink(path);
 		assert_string_equal(go_on(), "");
@@ -314,7 +371,8 @@ int main(void)
 	const struct CMUnitTest tests[] = { TEST(an_edge_is_in_its_bucket), TEST(it_is_replaced_when_it_is_time),
 					    TEST(a_place_that_goes_is_reported_once), TEST(names_are_escaped),
 					    TEST(no_verdict_before_the_end), TEST(counters_go_on_from_the_file),
-					    TEST(another_series_is_not_added), TEST(a_file_that_rant_has_not_written),
+					    TEST(another_series_is_not_added), TEST(causes_of_breaches),
+					    TEST(longest_file), TEST(a_file_that_rant_has_not_written),
 					    TEST(files_without_lines), TEST(gauges_of_the_last_run), TEST(help_texts) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
