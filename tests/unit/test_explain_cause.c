@@ -449,6 +449,36 @@ static void recorded_trace(void **state)
 	golden("%s", explain());
 }
 
+/* The last element has the time of all owners that the list does not hold; rounded means sum to the mean of the stage. */
+static void more_owners_than_the_list_holds(void **state)
+{
+	struct totals *late = calloc(1, sizeof(*late)), *usual = calloc(1, sizeof(*usual));
+	struct cause c = { .packets = 3 };
+	int64_t ns = 0, typical_ns = 0, usual_ns = 0;
+
+	(void)state;
+	for (int32_t i = 0; i < CAUSE_RANKS + 8; i++) {
+		const struct owner o = { .class = OWNER_IRQ, .number = i, .name = 1, .detail = 2 };
+
+		owner_add(&late->parts, &o, 1000 - i);
+		owner_add(&usual->parts, &o, 100 + i % 3);
+		c.ns += 1000 - i;
+		usual_ns += 100 + i % 3;
+	}
+	rank_owners(&c, late, usual);
+	assert_int_equal(c.ranks, CAUSE_RANKS);
+	for (int i = 0; i < c.ranks; i++) {
+		ns += c.rank[i].ns;
+		typical_ns += c.rank[i].typical_ns;
+	}
+	assert_int_equal(ns, c.ns);
+	assert_int_equal(typical_ns, usual_ns / 3);
+	assert_int_equal(c.rank[0].owner.class, OWNER_OTHERS); /* nine of them: the largest excess */
+	assert_int_equal(c.rank[0].owner.detail, 0);
+	free(late);
+	free(usual);
+}
+
 /* ---- Damage ------------------------------------------------------------------------------------------------------ */
 
 static void damaged(const char *name, const char *text, const char *json)
@@ -572,6 +602,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(events_that_are_not_enabled, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(rate_of_the_clocks, make_folder, remove_folder),
 		cmocka_unit_test(recorded_trace),
+		cmocka_unit_test(more_owners_than_the_list_holds),
 		cmocka_unit_test_setup_teardown(damaged_folders, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(mutated_folders, make_folder, remove_folder),
 	};

@@ -202,6 +202,7 @@ static void counts_of_causes(void **state)
 	/* The same name of another class is another cause. */
 	count(OWNER_HELD, "kworker/1:2", 1, 1);
 	count(OWNER_IDLE, "state 2", 1, 1);
+	count(OWNER_IDLE, "exit", 1, 3);
 	count(OWNER_WIRE, "", -1, 2);
 	count(CAUSE_SPREAD, "", -1, 1);
 	golden("%s\n", counts());
