@@ -157,7 +157,8 @@ static int describe_breach(void *context, int folder_fd, int spike_cpu)
 		.host_cpu = spike_cpu, .thread = loop_thread(), .interface = r->nic.name,
 		.has_relation = last && last->has_phc, .converted = r->exchange.result.converted,
 		.to_realtime = clock_to_realtime, .context = &r->housekeeping.clocks, .interrupt = vectors,
-		.interrupts = activity_read_vectors(&r->housekeeping.activity.activity, vectors, sizeof(vectors) / sizeof(vectors[0])),
+		.interrupts = activity_read_vectors(&r->housekeeping.activity.activity, vectors,
+						    sizeof(vectors) / sizeof(vectors[0])),
 	};
 
 	if (facts.has_relation) {
@@ -387,7 +388,8 @@ static void read_before(struct run *r)
 
 static void read_after(struct run *r)
 {
-	r->judgement.facts.absent_bytes = run_buffers_absent_bytes(&r->run_buffers); /* first: the code below touches pages */
+	/* First, because the code below touches pages. */
+	r->judgement.facts.absent_bytes = run_buffers_absent_bytes(&r->run_buffers);
 	stop_worker(r);
 	housekeeping_read_after(&r->housekeeping);
 	if (r->exchange.pmc) {

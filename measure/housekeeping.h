@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Housekeeping during the measurement: comparison of the clocks, state of the link, changes and activity of the machine,
- * breaches, saved traces. A thread on another CPU does this work. Without another CPU the clocks and the link are read
- * before and after the run only.
+ * Housekeeping during the measurement: comparison of the clocks, state of the link, changes and activity of the
+ * machine, breaches, saved traces. A thread on another CPU does this work. Without another CPU the clocks and the
+ * link are read before and after the run only.
  */
 #ifndef MEASURE_HOUSEKEEPING_H
 #define MEASURE_HOUSEKEEPING_H
@@ -43,8 +43,8 @@ struct housekeeping {
 
 #define HOUSEKEEPING_CLOSED { .clocks = { .phc_fd = -1, .frequency_fd = -1 } }
 
-/* Opens the relation between the clocks of NIC and system: for the report, and to convert the times of user space. To be
- * closed by clock_close(). */
+/* Opens the relation between the clocks of NIC and system: for the report, and to convert the times of user space. To
+ * be closed by clock_close(). */
 void housekeeping_open_clocks(struct housekeeping *h, const struct nic *n);
 
 /* Reads the state before the run and starts the thread; worker_stop() ends it. If it cannot be started, which one line

@@ -19,8 +19,8 @@ int nic_choose_interface(struct options *o, char name[IFNAMSIZ]);
  */
 int nic_choose_stamp(struct options *o, char why[static 256]);
 
-/* nic_stamp() after nic_choose_stamp() chose SOURCE_HARDWARE. A driver may refuse although it lists the setting: then one
- * more line, and o->stamp is SOURCE_KERNEL. */
+/* nic_stamp() after nic_choose_stamp() chose SOURCE_HARDWARE. A driver may refuse although it lists the setting: then
+ * one more line, and o->stamp is SOURCE_KERNEL. */
 void nic_stamp_best(struct nic *n, struct options *o);
 
 /* The first line of "rant HOST": the interface, the timestamp source, and the reason for it. server: its address as

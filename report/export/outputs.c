@@ -176,8 +176,8 @@ struct sample_queue *outputs_start(struct outputs *o, void (*begin)(void *contex
 	interim_start(&o->interim, r, begin, context);
 	r->samples_are_taken = start_thread(o, begin, context);
 	if (r->options->until_known.denominator && !r->samples_are_taken)
-		warnx("--until-known %s: not checked: no CPU but the measuring one may be used here: give more CPUs to taskset",
-		      r->options->until_known.text);
+		warnx("--until-known %s: not checked: no CPU but the measuring one may be used here: give more CPUs to "
+		      "taskset", r->options->until_known.text);
 	return r->samples_are_taken ? &o->sample_queue : NULL;
 }
 
