@@ -36,7 +36,7 @@ INCLUDES += -DWITH_JANSSON
 LIBRARIES += -ljansson
 endif
 
-# The raw pages of a saved trace (explain/trace_pages.c) need libtraceevent, loaded when it is used. TRACEEVENT=0: without.
+# The raw pages of a saved trace (explain/trace_format.c, trace_pages.c) need libtraceevent, loaded when it is used. TRACEEVENT=0: without.
 TRACEEVENT ?= $(if $(wildcard /usr/include/traceevent/kbuffer.h),1,0)
 ifeq ($(TRACEEVENT),1)
 INCLUDES += -DWITH_TRACEEVENT
@@ -72,7 +72,7 @@ $(with):
 	@rm -f build/with-*
 	@touch $@
 
-build/wire/hmac.o build/host/process/seccomp.o build/analyse/tree.o build/explain/trace_pages.o: $(with)
+build/wire/hmac.o build/host/process/seccomp.o build/analyse/tree.o build/explain/trace_format.o build/explain/trace_pages.o: $(with)
 
 # Only version.o depends on the commit.
 committed = build/commit-$(or $(COMMIT),unknown)

@@ -79,9 +79,9 @@ void trace_close(struct trace *t);
 
 /* Detection of a running kernel trace. */
 
-/* True if the kernel was tracing during the run: in `own`, which a breach may have stopped since, or if that is not open
- * in any instance now: tracing is on, and a tracer is set or events are enabled. text: name of the first such instance,
- * or empty. Also false if tracefs cannot be read. Takes milliseconds; changes nothing. */
+/* True if the kernel was tracing during the run: in `own`, which a breach may have stopped since, or if that is not
+ * open in any instance now: tracing is on, and a tracer is set or events are enabled. text: name of the first such
+ * instance, or empty. Also false if tracefs cannot be read. Takes milliseconds; changes nothing. */
 bool trace_is_running(const struct trace *own, char *text, size_t bytes);
 
 #endif

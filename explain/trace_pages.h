@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads the raw pages of a trace (the folder raw/ of a folder that --save-trace wrote) by libtraceevent: the events of
- * the text, with times in nanoseconds. See WITH_TRACEEVENT in the Makefile; only trace_pages.c calls this library.
+ * the text, with times in nanoseconds. See WITH_TRACEEVENT in the Makefile; only trace_pages.c and trace_format.c call
+ * this library.
  *
  * The folder is not trusted: files are opened without following links, sizes are bounded, and each page and each format
  * is checked before the library reads it. Pages that differ from the text are refused.

@@ -152,7 +152,9 @@ analyze() {
 	[ ! -e /usr/include/jansson.h ] ||
 		gcc "${warnings[@]}" -DWITH_JANSSON -O2 -fanalyzer -c analyse/tree.c -o /dev/null || status=1
 	[ ! -e /usr/include/traceevent/kbuffer.h ] ||
-		gcc "${warnings[@]}" -DWITH_TRACEEVENT -O2 -fanalyzer -c explain/trace_pages.c -o /dev/null || status=1
+		for file in explain/trace_format.c explain/trace_pages.c; do
+			gcc "${warnings[@]}" -DWITH_TRACEEVENT -O2 -fanalyzer -c "$file" -o /dev/null || status=1
+		done
 	return $status
 }
 
@@ -171,8 +173,11 @@ compile() {
 
 # As with other libraries than there are.
 rebuilds() {
-	[ "$(make -n NETTLE=x SECCOMP=x JANSSON=x TRACEEVENT=x build/host/process/seccomp.o build/wire/hmac.o build/analyse/tree.o \
-		build/explain/trace_pages.o | grep -cE ' -c (host/process/seccomp|wire/hmac|analyse/tree|explain/trace_pages)\.c ')" -eq 4 ]
+	local -a files=(host/process/seccomp wire/hmac analyse/tree explain/trace_format explain/trace_pages)
+	local objects=("${files[@]/#/build/}")
+
+	[ "$(make -n NETTLE=x SECCOMP=x JANSSON=x TRACEEVENT=x "${objects[@]/%/.o}" |
+		grep -cE " -c ($(IFS='|' && echo "${files[*]}"))\.c ")" -eq ${#files[@]} ]
 }
 
 scripts() {

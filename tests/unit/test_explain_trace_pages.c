@@ -1,4 +1,4 @@
-/* build: sources=explain/trace_text.c,tracefs.c,host/trace/trace_[defrs]*.c libs= */
+/* build: sources=explain/trace_text.c,explain/trace_format.c,tracefs.c,host/trace/trace_[defrs]*.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The raw pages of a trace: each kind of record, refused folders, and as root traces of the kernel with each clock. */
 #include "explain/trace_pages.c"
