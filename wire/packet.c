@@ -82,6 +82,11 @@ void packet_probe(uint8_t *packet, const struct packet_plan *plan, uint32_t seq,
 		sign_probe(packet, plan);
 }
 
+void packet_freeze_probe(uint8_t *packet, const struct packet_plan *plan, const struct packet_freeze *f)
+{
+	tlv_freeze_probe(packet + layout_of(plan->key)->base, plan, f);
+}
+
 /* ---- Requests ---------------------------------------------------------------------------------------------------- */
 
 INLINE bool is_zero(const uint8_t *packet, size_t from, size_t to)
@@ -112,6 +117,7 @@ INLINE enum packet_verdict read_request_as(const struct layout *const l, const u
 	r->seq = get32(packet + AT_SEQ);
 	r->error_estimate = get16(packet + l->error_estimate);
 	r->is_rant = r->wants_t2_user = r->wants_follow_ups = r->wants_t2_kernel = r->wants_class = false;
+	r->freeze.present = false;
 	r->kernel_every = 0;
 	if (!(r->error_estimate & ERROR_ESTIMATE_MULTIPLIER))
 		return PACKET_MALFORMED;

@@ -40,6 +40,26 @@ struct packet_departure {
 
 enum packet_kernel { PACKET_KERNEL_QUEUE = 1, PACKET_KERNEL_DRIVER = 2 };
 
+/* Flags of the freeze TLV of rant (docs/protocol.md), the first two of requests, the others of replies. */
+enum {
+	FREEZE_ASKED = 0x80, /* the emitter had a breach at this sequence number: the reflector shall freeze its trace */
+	FREEZE_SEEN = 0x08, /* the reflector's breach of this sequence number was seen */
+	FREEZE_BREACH = 0x80, /* the reflector had a breach: its response to this sequence number was late */
+	FREEZE_FROZEN = 0x40, /* the reflector has marked the sequence number that the request names */
+	FREEZE_REFUSED = 0x20, /* it has not: not allowed, or again within --trace-interval */
+	FREEZE_OCCUPIED = 0x10, /* it has not: its trace was frozen already, at another sequence number */
+	FREEZE_NO_TRACE = 0x04, /* with FREEZE_FROZEN: it has no trace, or could not stop it */
+	FREEZE_ANSWER = 0x01, /* set by any reflector that supports the TLV */
+};
+
+/* Contents of the freeze TLV. age_us: since the breach was seen (FREEZE_ASKED, FREEZE_BREACH), or since the trace was
+ * frozen (FREEZE_FROZEN), at the time when the packet was made; UINT32_MAX: that or more. */
+struct packet_freeze {
+	bool present; /* the packet has the TLV */
+	uint8_t flags;
+	uint32_t seq, age_us;
+};
+
 /* Contents that all probes of a run share. */
 struct packet_plan {
 	const struct hmac *key; /* NULL: unauthenticated */
@@ -55,6 +75,7 @@ struct packet_plan {
 	/* number of departures of earlier replies to request by the second rant TLV, at most
 	 * FOLLOW_UPS_MAX; 0: TLV not sent */
 	uint8_t follow_ups;
+	bool freeze; /* send the freeze TLV, initially without flags: see packet_freeze_probe() */
 	bool class_of_service; /* send a CoS TLV that requests `dscp` */
 	uint8_t dscp; /* 0..63 */
 	/* size of the whole packet by an Extra Padding TLV, up to the maximum of UDP; 0: no padding */
@@ -72,6 +93,9 @@ void packet_prepare(uint8_t *packet, const struct packet_plan *plan);
  * the same plan. */
 void packet_probe(uint8_t *packet, const struct packet_plan *plan, uint32_t seq, int64_t t1_ns);
 
+/* Sets flags, sequence number and age of the freeze TLV of the next probes. The plan has plan->freeze. */
+void packet_freeze_probe(uint8_t *packet, const struct packet_plan *plan, const struct packet_freeze *f);
+
 struct request {
 	uint32_t seq;
 	uint16_t ssid;
@@ -83,6 +107,7 @@ struct request {
 	bool wants_follow_ups; /* the request has the second rant TLV */
 	uint32_t kernel_every; /* wants the kernel's transmit times of one reply in this number; 0: of none */
 	bool wants_class; /* the request has a Class of Service TLV */
+	struct packet_freeze freeze; /* without `present` the other members are undefined */
 };
 
 /* With a key and a wrong HMAC the result is always PACKET_UNVERIFIED, and *r is unchanged. */
@@ -119,6 +144,7 @@ struct answer {
 	uint32_t poll_gap_ns; /* see struct sample */
 	bool t2_kernel_known;
 	int64_t t2_kernel_ns; /* on the timebase of t2_user_ns */
+	struct packet_freeze freeze; /* the freeze TLV, without FREEZE_ANSWER */
 	/* The second rant TLV and the departure TLV: known departures of the last replies, newest first. The
 	 * reply reports as many as the request asks for. */
 	uint8_t follow_ups; /* at most FOLLOW_UPS_MAX */
@@ -163,6 +189,7 @@ struct reply {
 	uint32_t poll_gap_ns; /* 0: not reported */
 	bool t2_kernel_known;
 	int64_t t2_kernel_ns; /* see struct answer */
+	struct packet_freeze freeze; /* present: the reflector supports the TLV */
 	uint8_t follow_ups; /* valid entries of follow_up[], newest first; the rest is undefined */
 	uint8_t departures; /* those of departure[], which have no method and no time on the wire */
 	struct packet_departure follow_up[FOLLOW_UPS_MAX], departure[FOLLOW_UPS_MAX];

@@ -138,6 +138,7 @@ static const struct tlv_rule {
 	[TLV_DEPARTURE] = { TLV_RANT_MAGIC_BYTES + TLV_RANT_DEPARTURE_BYTES,
 			    TLV_RANT_MAGIC_BYTES + FOLLOW_UPS_MAX * TLV_RANT_DEPARTURE_BYTES,
 			    tlv_rant_answer_departure, tlv_rant_read_departure },
+	[TLV_FREEZE] = { TLV_FREEZE_BYTES, TLV_FREEZE_BYTES, tlv_rant_answer_freeze, tlv_rant_read_freeze },
 	[TLV_RECEIPT] = { TLV_RECEIPT_BYTES, TLV_RECEIPT_MOST_BYTES, tlv_rant_answer_receipt, tlv_rant_read_receipt },
 };
 
@@ -224,8 +225,8 @@ COLD bool tlvs_verified(const uint8_t *packet, const uint8_t *tlvs, size_t bytes
 
 /* ---- Probes ------------------------------------------------------------------------------------------------------ */
 
-/* Length of the TLVs before the HMAC TLV. */
-static size_t bytes_before_hmac(const struct packet_plan *plan)
+/* Length of the TLVs before the freeze TLV. */
+static size_t bytes_before_freeze(const struct packet_plan *plan)
 {
 	size_t bytes = 0;
 
@@ -239,6 +240,16 @@ static size_t bytes_before_hmac(const struct packet_plan *plan)
 		bytes += TLV_HEADER_BYTES + tlv_rant_receipt_bytes(plan);
 	if (plan->kernel_every)
 		bytes += TLV_HEADER_BYTES + tlv_rant_departure_bytes(plan);
+	return bytes;
+}
+
+/* Length of the TLVs before the HMAC TLV. */
+static size_t bytes_before_hmac(const struct packet_plan *plan)
+{
+	size_t bytes = bytes_before_freeze(plan);
+
+	if (plan->freeze)
+		bytes += TLV_HEADER_BYTES + TLV_FREEZE_BYTES;
 	if (plan->class_of_service)
 		bytes += TLV_HEADER_BYTES + CLASS_OF_SERVICE_BYTES;
 	return bytes;
@@ -294,6 +305,8 @@ void tlv_prepare(uint8_t *p, const uint8_t *end, const struct packet_plan *plan)
 		tlv_rant_ask_by_magic(put_tlv(&p, TLV_RECEIPT, tlv_rant_receipt_bytes(plan)));
 	if (plan->kernel_every)
 		tlv_rant_ask_departure(put_tlv(&p, TLV_DEPARTURE, tlv_rant_departure_bytes(plan)), plan);
+	if (plan->freeze)
+		tlv_rant_ask_by_magic(put_tlv(&p, TLV_FREEZE, TLV_FREEZE_BYTES));
 	if (plan->class_of_service)
 		*put_tlv(&p, TLV_CLASS_OF_SERVICE, CLASS_OF_SERVICE_BYTES) = (uint8_t)(plan->dscp << 2);
 	if (plan->key && p != start)
@@ -303,6 +316,11 @@ void tlv_prepare(uint8_t *p, const uint8_t *end, const struct packet_plan *plan)
 
 		fill_padding(put_tlv(&p, TLV_EXTRA_PADDING, bytes), bytes);
 	}
+}
+
+void tlv_freeze_probe(uint8_t *p, const struct packet_plan *plan, const struct packet_freeze *f)
+{
+	tlv_rant_put_freeze(p + bytes_before_freeze(plan) + TLV_HEADER_BYTES, f);
 }
 
 void tlv_sign(uint8_t *packet, const struct packet_plan *plan)

@@ -16,6 +16,9 @@ size_t tlv_plan_bytes(const struct packet_plan *plan);
  * padding. */
 void tlv_prepare(uint8_t *p, const uint8_t *end, const struct packet_plan *plan);
 
+/* Writes the contents of the freeze TLV of a probe whose TLVs begin at p. */
+void tlv_freeze_probe(uint8_t *p, const struct packet_plan *plan, const struct packet_freeze *f);
+
 /* Signs the TLVs of an authenticated probe, if any, after its sequence number was written. */
 void tlv_sign(uint8_t *packet, const struct packet_plan *plan);
 

@@ -190,3 +190,39 @@ void tlv_rant_read_departure(const uint8_t *value, bool ptp, struct reply *r)
 				.driver_ns = get32(p + DEPARTURE_DRIVER) };
 	}
 }
+
+/* ---- Type 244: freezing the traces of both hosts ----------------------------------------------------------------- */
+
+/* After the magic: flags, 3 zero octets, sequence number, age. */
+#define FREEZE_FLAGS 4
+#define FREEZE_SEQ 8
+#define FREEZE_AGE 12
+
+void tlv_rant_put_freeze(uint8_t *value, const struct packet_freeze *f)
+{
+	value[FREEZE_FLAGS] = f->flags;
+	put32(value + FREEZE_SEQ, f->seq);
+	put32(value + FREEZE_AGE, f->age_us);
+}
+
+struct packet_freeze tlv_rant_get_freeze(const uint8_t *value)
+{
+	return (struct packet_freeze){ .present = true, .flags = value[FREEZE_FLAGS], .seq = get32(value + FREEZE_SEQ),
+				       .age_us = get32(value + FREEZE_AGE) };
+}
+
+bool tlv_rant_answer_freeze(uint8_t *value, const struct tlv_answering *with)
+{
+	memset(value + TLV_RANT_MAGIC_BYTES, 0, TLV_FREEZE_BYTES - TLV_RANT_MAGIC_BYTES);
+	tlv_rant_put_freeze(value, &with->a->freeze);
+	value[FREEZE_FLAGS] |= FREEZE_ANSWER;
+	return true;
+}
+
+void tlv_rant_read_freeze(const uint8_t *value, bool ptp, struct reply *r)
+{
+	(void)ptp;
+	/* The unchanged request, from a reflector that returns unsupported TLVs and still clears U, must not freeze. */
+	if (value[FREEZE_FLAGS] & FREEZE_ANSWER)
+		r->freeze = tlv_rant_get_freeze(value);
+}

@@ -15,6 +15,8 @@
 #define TLV_RECEIPT_KERNEL_BYTES 16 /* and T2_KERNEL; a later version may append fields, which are cleared here */
 #define TLV_RECEIPT_MOST_BYTES 64
 #define TLV_DEPARTURE 243
+#define TLV_FREEZE 244
+#define TLV_FREEZE_BYTES 16
 #define TLV_RANT_MAGIC "RANT" /* the Value begins with it; else the TLV belongs to another experiment */
 #define TLV_RANT_MAGIC_BYTES 4
 #define TLV_RANT_DEPARTURE_BYTES 16
@@ -59,6 +61,10 @@ void tlv_rant_ask_departure(uint8_t *value, const struct packet_plan *plan);
 /* Type 243: the number of the first entry's second half is that of the request. */
 uint32_t tlv_rant_kernel_every(const uint8_t *value);
 
+/* Type 244: writes flags, sequence number and age into a request's value; reads them from a request or a reply. */
+void tlv_rant_put_freeze(uint8_t *value, const struct packet_freeze *f);
+struct packet_freeze tlv_rant_get_freeze(const uint8_t *value);
+
 /* Stores the requests of a rant TLV in *r. */
 static inline void tlv_rant_read_wishes(uint8_t type, const uint8_t *value, size_t bytes, struct request *r)
 {
@@ -69,6 +75,8 @@ static inline void tlv_rant_read_wishes(uint8_t type, const uint8_t *value, size
 		r->wants_follow_ups = true;
 	else if (type == TLV_DEPARTURE)
 		r->kernel_every = tlv_rant_kernel_every(value);
+	else if (type == TLV_FREEZE)
+		r->freeze = tlv_rant_get_freeze(value);
 	else
 		r->wants_t2_kernel |= bytes >= TLV_RECEIPT_KERNEL_BYTES;
 }
@@ -78,11 +86,13 @@ bool tlv_rant_answer(uint8_t *value, const struct tlv_answering *with);
 bool tlv_rant_answer_follow_ups(uint8_t *value, const struct tlv_answering *with);
 bool tlv_rant_answer_receipt(uint8_t *value, const struct tlv_answering *with);
 bool tlv_rant_answer_departure(uint8_t *value, const struct tlv_answering *with);
+bool tlv_rant_answer_freeze(uint8_t *value, const struct tlv_answering *with);
 
 /* Copy the value of a reply's TLV into *r. */
 void tlv_rant_read(const uint8_t *value, bool ptp, struct reply *r);
 void tlv_rant_read_follow_ups(const uint8_t *value, bool ptp, struct reply *r);
 void tlv_rant_read_receipt(const uint8_t *value, bool ptp, struct reply *r);
 void tlv_rant_read_departure(const uint8_t *value, bool ptp, struct reply *r);
+void tlv_rant_read_freeze(const uint8_t *value, bool ptp, struct reply *r);
 
 #endif

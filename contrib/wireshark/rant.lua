@@ -11,7 +11,7 @@ local SOURCES = { [0] = "not reported", [1] = "NTP", [2] = "PTP", [3] = "SSU/BIT
 local STAMPED_BY = { [0] = "not reported", [1] = "user space", [2] = "kernel", [3] = "NIC" }
 local TLV_NAMES = {
 	[1] = "Extra Padding", [2] = "Location", [3] = "Timestamp Information", [4] = "Class of Service", [5] = "Direct Measurement",
-	[6] = "Access Report", [7] = "Follow-Up Telemetry", [8] = "HMAC", [240] = "rant: T2_SW and clock", [241] = "rant: last replies", [242] = "rant: receipt", [243] = "rant: departure",
+	[6] = "Access Report", [7] = "Follow-Up Telemetry", [8] = "HMAC", [240] = "rant: T2_SW and clock", [241] = "rant: last replies", [242] = "rant: receipt", [243] = "rant: departure", [244] = "rant: freeze",
 }
 local MAGIC = 0x52414e54
 local NTP_TO_UNIX_S = 2208988800
@@ -53,6 +53,16 @@ local f = {
 	departure_seq = ProtoField.uint32("rant.departure.seq", "Sequence Number"),
 	sched = ProtoField.uint32("rant.departure.sched", "T3_SCHED - T3_SW (ns)"),
 	txsw = ProtoField.uint32("rant.departure.txsw", "T3_TXSW - T3_SW (ns)"),
+	freeze_flags = ProtoField.uint8("rant.freeze.flags", "Flags", base.HEX),
+	freeze_breach = ProtoField.bool("rant.freeze.flags.breach", "The sender had a breach: freeze the trace", 8, nil, 0x80),
+	freeze_frozen = ProtoField.bool("rant.freeze.flags.frozen", "Marked and frozen", 8, nil, 0x40),
+	freeze_refused = ProtoField.bool("rant.freeze.flags.refused", "Refused", 8, nil, 0x20),
+	freeze_occupied = ProtoField.bool("rant.freeze.flags.occupied", "Frozen already at another breach", 8, nil, 0x10),
+	freeze_seen = ProtoField.bool("rant.freeze.flags.seen", "The reflector's breach was seen", 8, nil, 0x08),
+	freeze_no_trace = ProtoField.bool("rant.freeze.flags.no_trace", "Marked, no trace was frozen", 8, nil, 0x04),
+	freeze_answer = ProtoField.bool("rant.freeze.flags.answer", "Answered", 8, nil, 0x01),
+	freeze_seq = ProtoField.uint32("rant.freeze.seq", "Sequence Number of the breach"),
+	freeze_age = ProtoField.uint32("rant.freeze.age_us", "Age (us)"),
 	received = ProtoField.uint32("rant.direct.received", "Packets received in the session"),
 	sent = ProtoField.uint32("rant.direct.sent", "Replies sent in the session"),
 	magic = ProtoField.string("rant.own.magic", "Magic"),
@@ -191,6 +201,17 @@ local readers = {
 				tree:add(f.kernel_every, value(at + 8, 4))
 			end
 		end
+	end,
+	[244] = function(tree, value)
+		if not is_own(value) then return end
+		if value:len() ~= 16 then return false end
+		tree:add(f.magic, value(0, 4))
+		local flags = tree:add(f.freeze_flags, value(4, 1))
+		for _, field in ipairs({ f.freeze_breach, f.freeze_frozen, f.freeze_refused, f.freeze_occupied, f.freeze_seen, f.freeze_no_trace, f.freeze_answer }) do
+			flags:add(field, value(4, 1))
+		end
+		tree:add(f.freeze_seq, value(8, 4))
+		tree:add(f.freeze_age, value(12, 4))
 	end,
 }
 

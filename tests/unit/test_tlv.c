@@ -84,6 +84,9 @@ static const struct plan_row plan_rows[] = {
 	{ { .kernel_every = 1 }, ASK_DEPARTURE_1, 24 },
 	{ { .kernel_every = 64, .follow_ups = 2 },
 	  "80f10024 52414e54" ENTRY_0 ENTRY_0 "80f30024 52414e54 00000000 00000000 00000040 00000000" ENTRY_0, 80 },
+	{ { .freeze = true }, ASK_NO_FREEZE, 20 },
+	{ { .stages = true, .kernel_every = 1, .freeze = true, .class_of_service = true, .dscp = 46 },
+	  ASK_STAGES ASK_DEPARTURE_1 ASK_NO_FREEZE ASK_CLASS_46, 80 },
 	{ { .t2_user = true }, "", 0 },
 	{ { .class_of_service = true, .dscp = 46 }, ASK_CLASS_46, 8 },
 	{ { .dscp = 46 }, "", 0 },
@@ -335,7 +338,7 @@ static void wishes_are_seen(void **state)
 		{ "follow-ups, 1 too long", "80f10015 52414e54" ENTRY_0 "00" ASK_CLASS_46, false, false, false, 0 },
 		{ "follow-ups, nothing but the magic", "80f10004 52414e54", false, false, false, 0 },
 		{ "how the request was received", ASK_RECEIPT, false, false, false, 0 },
-		{ "of the next type", "80f40014 52414e54" ENTRY_0, false, false, false, 0 },
+		{ "of the next type", "80f50014 52414e54" ENTRY_0, false, false, false, 0 },
 		{ "the kernel's transmit times", ASK_DEPARTURE_1, false, false, false, 1 },
 		{ "of one reply in 64", "80f30014 52414e54 00000000 00000000 00000040 00000000", false, false, false, 64 },
 	};

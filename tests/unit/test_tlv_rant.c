@@ -65,6 +65,17 @@ static void kernel_time(struct answer *a)
 	a->t2_kernel_ns = VECTOR_T1_NS;
 }
 
+static void nothing_frozen(struct answer *a)
+{
+	a->freeze = (struct packet_freeze){ .flags = 0 };
+}
+
+static void freeze_refused(struct answer *a)
+{
+	a->freeze = (struct packet_freeze){ .flags = FREEZE_REFUSED, .seq = 4711 };
+}
+
+#define ANSWERED_FREEZE "00f40010 52414e54 41000000 00001267 00000023"
 #define ANSWERED_RECEIPT_KERNEL "00f20010 52414e54 0004a90b e8fe6f80 1f9add37"
 #define ANSWERED_RECEIPT "00f20008 52414e54 0004a90b"
 #define ASK_RECEIPT_UNKNOWN "00f20008 52414e54 00000000"
@@ -172,6 +183,24 @@ static const struct tlv_row rows[] = {
 	  .malformed = true },
 	{ .name = "departure, cut off", .request = "80f30014 52414e54 0000", .reply = "40f30014 52414e54 0000",
 	  .malformed = true },
+	/* Our fifth. */
+	{ .name = "freeze", .request = ASK_FREEZE_4711, .reply = ANSWERED_FREEZE },
+	{ .name = "freeze, nothing is asked", .request = ASK_NO_FREEZE, .reply = "00f40010 52414e54 01000000 00000000 00000000",
+	  .adjust = nothing_frozen },
+	{ .name = "freeze, reserved octets are cleared", .request = "80f40010 52414e54 ffffffff ffffffff ffffffff",
+	  .reply = ANSWERED_FREEZE },
+	{ .name = "freeze, refused", .request = ASK_FREEZE_4711, .reply = "00f40010 52414e54 21000000 00001267 00000000",
+	  .adjust = freeze_refused },
+	{ .name = "freeze, 1 too short", .request = "80f4000f 52414e54 80000000 00001267 000000",
+	  .reply = "40f4000f 52414e54 80000000 00001267 000000", .malformed = true },
+	{ .name = "freeze, 1 too long", .request = "80f40011 52414e54 80000000 00001267 00000000 00",
+	  .reply = "40f40011 52414e54 80000000 00001267 00000000 00", .malformed = true },
+	{ .name = "freeze, nothing but the magic", .request = "80f40004 52414e54", .reply = "40f40004 52414e54",
+	  .malformed = true },
+	{ .name = "freeze, cut off", .request = "80f40010 52414e54 80", .reply = "40f40010 52414e54 80", .malformed = true },
+	{ .name = "no freeze of ours", .request = "80f40010 52414e55 80000000 00001267 00000000",
+	  .reply = "80f40010 52414e55 80000000 00001267 00000000" },
+	{ .name = "no freeze of ours, too short for a magic", .request = "80f40003 52414e", .reply = "80f40003 52414e" },
 	{ .name = "no departure of ours", .request = "80f30014 52414e55" ENTRY_0, .reply = "80f30014 52414e55" ENTRY_0 },
 	{ .name = "no receipt of ours", .request = "80f20008 52414e55 00000000",
 	  .reply = "80f20008 52414e55 00000000" },
@@ -258,6 +287,76 @@ static void our_departures_are_read(void **state)
 	assert_int_equal(r.departures, 0);
 }
 
+static void our_freeze_is_read(void **state)
+{
+	struct reply r = read_with(ANSWERED_FREEZE);
+
+	(void)state;
+	assert_true(r.freeze.present);
+	assert_int_equal(r.freeze.flags, FREEZE_FROZEN | FREEZE_ANSWER);
+	assert_int_equal(r.freeze.seq, 4711);
+	assert_int_equal(r.freeze.age_us, 35);
+	r = read_with("00f40010 52414e54 ff123456 ffffffff ffffffff");
+	assert_true(r.freeze.present);
+	assert_int_equal(r.freeze.seq, UINT32_MAX);
+	assert_int_equal(r.freeze.age_us, UINT32_MAX);
+	/* The unchanged request with U clear, or set; of another experiment; malformed. */
+	r = read_with("00f40010 52414e54 80000000 00001267 000000d6");
+	assert_false(r.freeze.present);
+	r = read_with("80f40010 52414e54 41000000 00001267 000000d6");
+	assert_false(r.freeze.present);
+	r = read_with("00f40010 52414e55 41000000 00001267 000000d6");
+	assert_false(r.freeze.present);
+	r = read_with("00f4000f 52414e54 41000000 00001267 0000d6");
+	assert_true(r.tlv_malformed && !r.freeze.present);
+	/* Its HMAC is wrong: a reflector sets I in any TLV. */
+	r = read_with(ANSWERED_FREEZE "20c80000");
+	assert_true(r.tlv_integrity && !r.freeze.present);
+}
+
+static void a_freeze_is_asked_for(void **state)
+{
+	static const struct packet_plan plans[] = {
+		{ .freeze = true },
+		{ .freeze = true, .stages = true, .software = true, .t2_user = true, .follow_ups = 2, .kernel_every = 1,
+		  .class_of_service = true },
+	};
+	const struct packet_freeze asked = { .flags = FREEZE_ASKED, .seq = 4711, .age_us = 214 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(plans); i++) {
+		const size_t bytes = packet_plan_bytes(&plans[i]);
+		uint8_t *packet = prepared(&plans[i]);
+		struct request r;
+
+		packet_probe(packet, &plans[i], 7, VECTOR_T1_NS);
+		assert_int_equal(packet_read_request(packet, bytes, NULL, &r), PACKET_GOOD);
+		assert_true(r.freeze.present && r.is_rant);
+		assert_int_equal(r.freeze.flags, 0);
+		packet_freeze_probe(packet, &plans[i], &asked);
+		assert_int_equal(packet_read_request(packet, bytes, NULL, &r), PACKET_GOOD);
+		assert_true(r.freeze.present);
+		assert_int_equal(r.freeze.flags, FREEZE_ASKED);
+		assert_int_equal(r.freeze.seq, 4711);
+		assert_int_equal(r.freeze.age_us, 214);
+		packet_freeze_probe(packet, &plans[i], &(struct packet_freeze){ .flags = 0 });
+		assert_int_equal(packet_read_request(packet, bytes, NULL, &r), PACKET_GOOD);
+		assert_int_equal(r.freeze.flags | r.freeze.seq | r.freeze.age_us, 0);
+		free(packet);
+	}
+	/* Not of a malformed TLV, nor of another experiment. */
+	for (int i = 0; i < 2; i++) {
+		uint8_t packet[STAMP_BASE_BYTES + 20];
+		struct request r;
+
+		util_hex(packet, STAMP_BASE_BYTES, vector_1);
+		util_hex(packet + STAMP_BASE_BYTES, 20, i ? "80f4000f 52414e54 80000000 00001267 000000d6" :
+			 "80f40010 52414e55 80000000 00001267 000000d6");
+		assert_int_equal(packet_read_request(packet, sizeof(packet), NULL, &r), PACKET_GOOD);
+		assert_false(r.freeze.present);
+	}
+}
+
 static void our_receipt_is_read(void **state)
 {
 	struct reply r = read_with(ANSWERED_RECEIPT);
@@ -339,6 +438,7 @@ int main(void)
 		cmocka_unit_test(ours_are_answered),
 		cmocka_unit_test(our_own_is_read), cmocka_unit_test(our_receipt_is_read),
 		cmocka_unit_test(our_departures_are_read),
+		cmocka_unit_test(our_freeze_is_read), cmocka_unit_test(a_freeze_is_asked_for),
 		cmocka_unit_test(our_follow_ups_are_read),
 	};
 

@@ -18,6 +18,8 @@
 #define ENTRY_0 "00000000 00000000 0000000000000000"
 #define ASK_FOLLOW_UPS_1 "80f10014 52414e54" ENTRY_0
 #define ASK_DEPARTURE_1 "80f30014 52414e54 00000000 00000000 00000001 00000000"
+#define ASK_NO_FREEZE "80f40010 52414e54 00000000 00000000 00000000"
+#define ASK_FREEZE_4711 "80f40010 52414e54 80000000 00001267 000000d6"
 #define ASK_FOLLOW_UPS_3 "80f10034 52414e54" ENTRY_0 ENTRY_0 ENTRY_0
 #define ASK_FOLLOW_UPS_6 "80f10064 52414e54" ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0 ENTRY_0
 
@@ -36,6 +38,7 @@ static const struct answer full_answer = {
 	.wire_source = SOURCE_HARDWARE, .t2_user_known = true, .t2_user_ns = VECTOR_T1_NS,
 	.software_bound_ns = 0x11223344, .poll_gap_ns = 305419,
 	.follow_ups = COUNT_OF(departures), .follow_up = departures,
+	.freeze = { .flags = FREEZE_FROZEN, .seq = 4711, .age_us = 35 },
 };
 
 struct tlv_row {
