@@ -243,7 +243,7 @@ static void derive(struct parse *p)
 	o->trace_marker |= o->snapshot;
 	o->trace_events_given = options_given(p, "trace-events") != NULL;
 	/* Options without effect: notes[] in options/rules.c warns of them. */
-	o->snapshot &= o->threshold_ns > 0;
+	o->snapshot &= o->threshold_ns > 0 || o->allow_freeze;
 	o->no_tx_stamps &= o->role == ROLE_REFLECT;
 	if (!o->log_path)
 		o->log_threshold_ns = 0;

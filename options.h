@@ -136,10 +136,12 @@ struct options {
 	int64_t synced_ns; /* declared bound of the difference of both NIC clocks; -1: not declared */
 	bool trace_marker, snapshot, trace_rearm, pmc;
 	bool trace_events_given;
+	bool freeze_peer; /* emitter: a breach freezes the trace of the reflector, too, and the other way round */
 	bool sw_timestamps, histogram, hugepages, prefer_busy_poll, keep_going, no_tx_stamps, no_hw_stamps, once;
 	bool no_cpu_dma_latency, no_step_check;
 	bool log_full, plain, poisson; /* emitter only */
 	bool allow_short, spin; /* reflector only */
+	bool allow_freeze; /* reflector: emitters may freeze the trace */
 	bool strict;
 	bool fast_path, threaded; /* options of another rant, without effect */
 	bool ipv4, ipv6; /* only this family is allowed */

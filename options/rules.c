@@ -38,7 +38,12 @@ static bool events_without_trace(const struct parse *p)
 
 static bool rearm_without_continue(const struct parse *p)
 {
-	return p->o->trace_rearm && !p->o->keep_going;
+	return p->o->trace_rearm && !p->o->keep_going && (p->o->threshold_ns || !p->o->allow_freeze);
+}
+
+static bool snapshot_without_breach(const struct parse *p)
+{
+	return options_given(p, "snapshot") && !p->o->threshold_ns && !p->o->allow_freeze;
 }
 
 static bool stop_and_continue(const struct parse *p)
@@ -155,6 +160,11 @@ static bool echo_with_key(const struct parse *p)
 static bool echo_of_metric(const struct parse *p)
 {
 	return is_echo(p) && p->o->threshold_on != METRIC_RTT;
+}
+
+static bool echo_freeze(const struct parse *p)
+{
+	return is_echo(p) && p->o->freeze_peer;
 }
 
 static bool echo_log_full(const struct parse *p)
@@ -351,6 +361,7 @@ static const struct rule {
 	{ echo_of_ports, "source-ports", "transport", "with", "an echo has no port" },
 	{ echo_with_key, "key", "transport", "with", "an echo returns unchanged, which cannot prove a key" },
 	{ echo_of_metric, "threshold-on", "transport", "with", "an echo carries no times of the responder" },
+	{ echo_freeze, "freeze-peer", "transport", "with", "the responder of an echo has no trace of rant" },
 	{ echo_log_full, "log-full", "transport", "with", "an echo carries no times of the responder" },
 	{ echo_synced, "synced", "transport", "with", "an echo carries no times of the responder" },
 	{ echo_busy_poll, "busy-poll-us", "transport", "with", "the kernel does not busy-poll for ICMP sockets" },
@@ -401,6 +412,11 @@ static const struct rule {
 	{ events_without_trace, "trace-events", "trace-marker", "without", "give -T or -S" },
 	{ NULL, "trace-rearm", "save-trace", "without", "an unsaved trace would be overwritten" },
 	{ rearm_without_continue, "trace-rearm", "continue", "without", "the run ends at the first breach" },
+	{ NULL, "freeze-peer", "address", "without",
+	  "a reflector's own breaches freeze the trace of an emitter that has it; the other way is --allow-freeze" },
+	{ NULL, "freeze-peer", "threshold", "without", "only a threshold causes breaches, give --threshold US" },
+	{ NULL, "plain", "freeze-peer", "with", "a plain packet has no room for the request" },
+	{ NULL, "allow-freeze", "address", "with", "only a reflector is asked; for an emitter it is --freeze-peer" },
 	{ NULL, "log-format", "log", "without", "give --log FILE" },
 	{ NULL, "log-last", "log", "without", "give --log FILE" },
 	{ NULL, "log-rotate", "log", "without", "give --log FILE" },
@@ -417,7 +433,7 @@ static const struct rule {
 /* Warnings of options without effect, printed if no rule is broken; derive() in options.c ignores these options. */
 static const struct rule notes[] = {
 	{ NULL, "continue", "threshold", "without", "ignored, only a threshold causes breaches" },
-	{ NULL, "snapshot", "threshold", "without",
+	{ snapshot_without_breach, "snapshot", "threshold", "without",
 	  "ignored except for the -T that it implies, only a threshold causes breaches" },
 	{ NULL, "log-threshold", "log", "without", "ignored, give --log FILE" },
 	{ NULL, "no-tx-ts", "address", "with",

@@ -214,6 +214,10 @@ const struct option_row option_table[] = {
 	{ NULL, 0, "trace-interval", "S", NUMBER(trace_interval_ns), IN_S, .min = 100 * NS_PER_MS,
 	  .max = 86400 * NS_PER_S, .initial = 10 * NS_PER_S,
 	  .help = "with --trace-rearm: save at most one trace in this time" },
+	{ NULL, 0, "freeze-peer", NULL, FLAG(freeze_peer),
+	  .help = "emitter: freeze the trace of the reflector at a breach, too" },
+	{ NULL, 0, "allow-freeze", NULL, FLAG(allow_freeze),
+	  .help = "reflector: freeze the trace at a breach of an emitter" },
 	{ NULL, 'M', "pmc", NULL, FLAG(pmc), .help = "count hardware events (perf) of spikes and quick samples" },
 
 	{ "Report and files", 'H', "histogram", NULL, FLAG(histogram), .help = "print the histogram at the end",

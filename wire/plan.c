@@ -51,6 +51,7 @@ int plan_probes(struct packet_plan *plan, const struct options *o, const struct 
 				      .kernel_every = options_joined(o) && options_queue_times(o) ?
 				      (uint32_t)o->stages.every : 0,
 				      .follow_ups = options_joined(o) && o->window > 1 ? FOLLOW_UPS_MAX : 0,
+				      .freeze = options_joined(o) && o->freeze_peer,
 				      .class_of_service = o->dscp >= 0 && !options_echoes(o),
 				      .dscp = (uint8_t)(o->dscp > 0 ? o->dscp : 0),
 				      .bytes = (size_t)o->size_bytes };
