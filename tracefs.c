@@ -281,7 +281,7 @@ static void put_clocks(struct marker *x)
 	put_seconds(x, " MONOTONIC_RAW=", raw_ns);
 }
 
-static void compose(struct trace_record *r, const struct sample *s, int64_t threshold_ns)
+static void put_times(struct marker *x, enum role role, const struct sample *s)
 {
 	static const char *const times[][TIMES] = {
 		[ROLE_EMIT] = { " T1_", " T1_", " T4_", " T4_" },
@@ -290,25 +290,39 @@ static void compose(struct trace_record *r, const struct sample *s, int64_t thre
 	static const char *const sources[] = {
 		[SOURCE_USER] = "SW=", [SOURCE_KERNEL] = "KERNEL=", [SOURCE_HARDWARE] = "HW=",
 	};
+
+	for (int i = 0; i < TIMES; i++) {
+		if (s->source[i] == SOURCE_NONE || s->source[i] > SOURCE_HARDWARE)
+			continue;
+		put_text(x, times[role][i]);
+		put_seconds(x, sources[s->source[i]], s->time_ns[i]);
+	}
+	if (s->source[KERNEL_RECEIVE])
+		put_seconds(x, role == ROLE_EMIT ? " T4_KERNEL=" : " T2_KERNEL=", s->time_ns[KERNEL_RECEIVE]);
+	if (s->source[KERNEL_QUEUE])
+		put_seconds(x, role == ROLE_EMIT ? " T1_SCHED=" : " T3_SCHED=", s->time_ns[KERNEL_QUEUE]);
+	if (s->source[KERNEL_DRIVER])
+		put_seconds(x, role == ROLE_EMIT ? " T1_TXSW=" : " T3_TXSW=", s->time_ns[KERNEL_DRIVER]);
+}
+
+/* What a breach writes: `of` is the role of the other host that had it, or NULL; without `s` only the number is known. */
+static void compose(struct trace_record *r, const char *of, const struct sample *s, int64_t threshold_ns)
+{
 	struct marker x = { r->marker, r->marker + sizeof(r->marker) };
 
 	put_text(&x, "RANT_BREACH role=");
 	put_text(&x, role_name(r->role));
-	put_number(&x, " seq=", s->seq);
-	put_number(&x, " latency_ns=", s->latency_ns);
-	put_number(&x, " threshold_ns=", threshold_ns);
-	for (int i = 0; i < TIMES; i++) {
-		if (s->source[i] == SOURCE_NONE || s->source[i] > SOURCE_HARDWARE)
-			continue;
-		put_text(&x, times[r->role][i]);
-		put_seconds(&x, sources[s->source[i]], s->time_ns[i]);
+	put_number(&x, " seq=", r->seq);
+	if (s)
+		put_number(&x, " latency_ns=", s->latency_ns);
+	if (!of) {
+		put_number(&x, " threshold_ns=", threshold_ns);
+	} else {
+		put_text(&x, " breach_of=");
+		put_text(&x, of);
 	}
-	if (s->source[KERNEL_RECEIVE])
-		put_seconds(&x, r->role == ROLE_EMIT ? " T4_KERNEL=" : " T2_KERNEL=", s->time_ns[KERNEL_RECEIVE]);
-	if (s->source[KERNEL_QUEUE])
-		put_seconds(&x, r->role == ROLE_EMIT ? " T1_SCHED=" : " T3_SCHED=", s->time_ns[KERNEL_QUEUE]);
-	if (s->source[KERNEL_DRIVER])
-		put_seconds(&x, r->role == ROLE_EMIT ? " T1_TXSW=" : " T3_TXSW=", s->time_ns[KERNEL_DRIVER]);
+	if (s)
+		put_times(&x, r->role, s);
 	put_clocks(&x);
 	r->marker_bytes = (uint32_t)(x.at - r->marker);
 }
@@ -351,19 +365,12 @@ static bool freeze_trace(struct trace *t, struct trace_record *r)
 	return !r->stop_error || r->snapshot_taken;
 }
 
-void trace_breach(struct trace *t, enum role role, const struct sample *s, int64_t threshold_ns, bool stop)
+/* t->last has the marker. */
+static void mark_and_freeze(struct trace *t, int64_t entered_ns, bool stop)
 {
 	struct trace_record *r = &t->last;
-	int64_t entered_ns;
 	bool frozen = false;
 
-	if (trace_is_frozen(t)) {
-		counter_add(&t->while_frozen, 1);
-		return;
-	}
-	entered_ns = clock_read_ns(CLOCK_MONOTONIC_RAW);
-	*r = (struct trace_record){ .seq = s->seq, .latency_ns = s->latency_ns, .role = (uint8_t)role };
-	compose(r, s, threshold_ns);
 	r->marker_error = write_marker(t, r->marker, &r->marker_bytes);
 	r->marker_ns = clock_read_ns(CLOCK_MONOTONIC_RAW) - entered_ns;
 	/* If another program has stopped the trace, a snapshot would bring back the contents that it swapped out. A
@@ -376,6 +383,32 @@ void trace_breach(struct trace *t, enum role role, const struct sample *s, int64
 	r->frozen_ns = clock_read_ns(CLOCK_MONOTONIC_RAW) - entered_ns;
 	if (frozen)
 		atomic_store_explicit(&t->state, TRACE_FROZEN, memory_order_release);
+}
+
+void trace_breach(struct trace *t, enum role role, const struct sample *s, int64_t threshold_ns, bool stop)
+{
+	int64_t entered_ns;
+
+	if (trace_is_frozen(t)) {
+		counter_add(&t->while_frozen, 1);
+		return;
+	}
+	entered_ns = clock_read_ns(CLOCK_MONOTONIC_RAW);
+	t->last = (struct trace_record){ .seq = s->seq, .latency_ns = s->latency_ns, .role = (uint8_t)role };
+	compose(&t->last, NULL, s, threshold_ns);
+	mark_and_freeze(t, entered_ns, stop);
+}
+
+void trace_peer_breach(struct trace *t, enum role role, uint32_t seq, const struct sample *s)
+{
+	int64_t entered_ns;
+
+	if (trace_is_frozen(t))
+		return;
+	entered_ns = clock_read_ns(CLOCK_MONOTONIC_RAW);
+	t->last = (struct trace_record){ .seq = seq, .role = (uint8_t)role };
+	compose(&t->last, role_name(role == ROLE_EMIT ? ROLE_REFLECT : ROLE_EMIT), s, 0);
+	mark_and_freeze(t, entered_ns, true);
 }
 
 bool trace_is_frozen(const struct trace *t)

@@ -67,6 +67,10 @@ void trace_mark_start(struct trace *t, enum role role);
  * switches tracing off and takes the snapshot, and the trace is frozen. While it is, a breach is only counted. */
 void trace_breach(struct trace *t, enum role role, const struct sample *s, int64_t threshold_ns, bool stop);
 
+/* Hot. The same for the breach of the other host, with the number of its packet, the role of that host and the times of
+ * this host. s: NULL if they are not known. No effect while the trace is frozen. */
+void trace_peer_breach(struct trace *t, enum role role, uint32_t seq, const struct sample *s);
+
 /* True: the trace is frozen, and t->last may be read by any thread. */
 bool trace_is_frozen(const struct trace *t);
 

@@ -72,6 +72,35 @@ static void test_breach_marker_of_the_emitter(void **state)
 			       "T1_KERNEL=1.000000000 T4_KERNEL=3.000000005 REALTIME="));
 }
 
+static void test_breach_of_the_other_host(void **state)
+{
+	const char *text;
+
+	(void)state;
+	open_well(false);
+	trace_peer_breach(&t, ROLE_REFLECT, 4711, &spike);
+	text = get_file("trace_marker");
+	assert_non_null(strstr(text, "RANT_BREACH role=reflect seq=4711 latency_ns=330151 breach_of=emit "
+			       "T2_HW=1773883524.780127138 "));
+	assert_true(trace_is_frozen(&t));
+	assert_true(t.unsaved);
+	assert_int_equal(t.last.seq, 4711);
+	assert_string_equal(fake.steps, "m o0");
+	/* Not while it is frozen, and that is no breach of this host. */
+	trace_peer_breach(&t, ROLE_REFLECT, 4712, &spike);
+	assert_int_equal(t.last.seq, 4711);
+	assert_int_equal(t.while_frozen, 0);
+	assert_int_equal(t.marked, 1);
+}
+
+static void test_breach_of_the_reflector_without_a_sample(void **state)
+{
+	(void)state;
+	open_well(false);
+	trace_peer_breach(&t, ROLE_EMIT, 4711, NULL);
+	assert_non_null(strstr(get_file("trace_marker"), "RANT_BREACH role=emit seq=4711 breach_of=reflect REALTIME="));
+}
+
 static void test_longest_marker(void **state)
 {
 	struct sample s = { .seq = UINT32_MAX, .latency_ns = INT64_MIN };
@@ -262,6 +291,8 @@ int main(void)
 		PLAIN(test_start_marker),
 		PLAIN(test_breach_marker),
 		PLAIN(test_breach_marker_of_the_emitter),
+		PLAIN(test_breach_of_the_other_host),
+		PLAIN(test_breach_of_the_reflector_without_a_sample),
 		PLAIN(test_longest_marker),
 		PLAIN(test_full_text_is_cut),
 		PLAIN(test_order_of_steps),
