@@ -29,6 +29,7 @@
 #include "host/process/privileges.h"
 #include "host/process/signals.h"
 #include "host/process/worker.h"
+#include "host/trace/trace_reach.h"
 #include "host/trace/trace_save.h"
 #include "measure/exchange.h"
 #include "measure/housekeeping.h"
@@ -115,13 +116,33 @@ static void mark_start(void *context)
 	trace_mark_start(&r->trace, r->options.role);
 }
 
+/* was: the trace was frozen before. */
+static void note_frozen(struct run *r, bool was)
+{
+	r->exchange.froze = (struct freeze_done){
+		.was_frozen = was, .ns = !was && trace_is_frozen(&r->trace) ? r->trace.last.frozen_ns : -1 };
+}
+
 static void freeze(void *context, const struct sample *s)
 {
 	struct run *r = context;
+	const bool was = trace_is_frozen(&r->trace);
 
-	if (!trace_is_frozen(&r->trace))
+	if (!was)
 		r->breached = *s;
 	trace_breach(&r->trace, r->options.role, s, r->options.threshold_ns, true);
+	note_frozen(r, was);
+}
+
+static void freeze_for_peer(void *context, uint32_t seq, const struct sample *s)
+{
+	struct run *r = context;
+	const bool was = trace_is_frozen(&r->trace);
+
+	if (!was)
+		r->breached = s ? *s : (struct sample){ .seq = seq };
+	trace_peer_breach(&r->trace, r->options.role, seq, s);
+	note_frozen(r, was);
 }
 
 /* Called only before the first answer, so it disturbs no measurement. */
@@ -233,6 +254,8 @@ static int open_trace(struct run *r)
 	}
 	r->exchange.on_start = mark_start;
 	r->exchange.on_breach = freeze;
+	r->exchange.on_peer_breach = freeze_for_peer;
+	r->exchange.trace_state = &r->trace.state;
 	take_trace(&r->exchange.result.trace, &r->trace, NULL); /* for --verbose */
 	return 0;
 }
@@ -438,12 +461,24 @@ static void read_causes(struct run *r)
 
 /* ---- The program ------------------------------------------------------------------------------------------------- */
 
+/* Before the frozen trace is saved, which may empty its buffers. */
+static void note_reach(struct run *r)
+{
+	struct result_freeze *z = &r->exchange.result.freeze;
+
+	if (z->event_raw_ns && r->trace.last.seq == z->first.seq)
+		z->first.holds = trace_reaches(&r->trace, z->event_raw_ns);
+	if (z->first.outcome && r->options.role == ROLE_REFLECT)
+		transport_name(&z->emitter, z->emitter_name);
+}
+
 static enum status conclude(struct run *r)
 {
 	int error;
 
 	socket_note_drops(&r->channel);
 	read_after(r);
+	note_reach(r);
 	error = trace_keep_last(&r->housekeeping.keeper);
 	finish(r);
 	error |= outputs_end_beside(&r->outputs);

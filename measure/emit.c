@@ -85,6 +85,8 @@ static enum wait emit_drain_timeout(struct exchange *x, const struct flight *f, 
 {
 	int64_t limit_ns = x->options->timeout_ns;
 
+	if (x->closing && x->emit.freeze.asking && waited_ns >= FREEZE_CLOSING_NS)
+		return WAIT_CUT_SHORT;
 	if (x->closing)
 		return waited_ns >= limit_ns || waited_ns >= DRAIN_TIMEOUT_NS ? WAIT_CUT_SHORT : WAIT_ANSWERED;
 	if (exchange_is_interrupted(x) || x->result.end == END_GONE || x->result.end == END_GIVEN_UP)
@@ -160,28 +162,36 @@ static void note_outage(struct exchange *x, int64_t tried_ns, enum wait wait)
 		outage_begin(&x->result.outages, tried_ns);
 }
 
-/* The last sample still waits for T3 of its reply, which only the reply to one more probe reports. */
+/* Returns the closing probe if it was answered; else NULL. */
+static struct flight *emit_closing(struct exchange *x)
+{
+	struct flight *f = emit_probe(x);
+	bool answered;
+
+	if (!f)
+		return NULL;
+	counter_add(&x->result.account.closing, 1);
+	emit_await(x, f, &answered);
+	join_digest(x);
+	emit_give_up(x, f);
+	if (!answered)
+		probe_remember_lost(x, f->sample.seq);
+	return answered ? f : NULL;
+}
+
+/* The last sample still waits for T3 of its reply, which only the reply to one more probe reports. The breach that ended the
+ * run may have no other probe that requests a freeze. */
 static void emit_close(struct exchange *x)
 {
 	const int64_t last_ns = x->result.last_ns, now_ns = x->now_ns;
-	bool answered;
 
 	join_digest(x);
-	if (!join_waits_for_t3(x)) {
-		join_end(x, FOLLOW_UP_END, NULL);
-		return;
-	}
 	x->closing = true;
-	struct flight *f = emit_probe(x);
-
-	if (f) {
-		counter_add(&x->result.account.closing, 1);
-		emit_await(x, f, &answered);
-		join_digest(x);
-		emit_give_up(x, f);
-	}
-	join_end(x, FOLLOW_UP_END, f && answered ? f : NULL);
-	/* The closing probe is not part of the run. */
+	join_end(x, FOLLOW_UP_END, join_waits_for_t3(x) ? emit_closing(x) : NULL);
+	for (int i = 0; i < FREEZE_CLOSING && x->emit.freeze.asking && x->result.end != END_GONE; i++)
+		emit_closing(x);
+	freeze_end(x);
+	/* Closing probes are not part of the run. */
 	x->result.last_ns = last_ns;
 	x->now_ns = now_ns;
 }

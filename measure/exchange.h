@@ -9,6 +9,7 @@
 #include "host/counters/pmc.h"
 #include "measure/idle_sleep.h"
 #include "measure/flight.h"
+#include "measure/freeze_state.h"
 #include "measure/pace.h"
 #include "host/clock/poll_clock.h"
 #include "measure/source_port.h"
@@ -50,6 +51,7 @@ struct emitter {
 	uint64_t warmup_open; /* several probes in flight: warm-up probes neither answered nor lost yet */
 	struct disturbance disturbance;
 	uint32_t highest_answered;
+	struct freeze_emitter freeze;
 	struct reply reply; /* the last reply that was read */
 	uint8_t probe[DATAGRAM_MAX];
 	struct lost_probe lost[LOST_REMEMBERED];
@@ -76,6 +78,7 @@ struct reflector {
 	uint64_t emitters_probes, emitters_probes_seen;
 	int64_t emitters_silent_since_ns;
 	bool kernel_times_asked, detail_asked; /* a request has asked for T2_KERNEL, or for T3_SCHED */
+	struct freeze_reflector freeze;
 	struct request request; /* the last request */
 };
 
@@ -107,6 +110,11 @@ struct exchange {
 	void (*on_start)(void *context);
 	/* Called in the loop for a sample above the threshold, before any other processing. May be NULL. */
 	void (*on_breach)(void *context, const struct sample *s);
+	/* Called in the loop for a breach of the other host. s: the sample of that number; NULL: not known. May be NULL. */
+	void (*on_peer_breach)(void *context, uint32_t seq, const struct sample *s);
+	/* enum trace_state of the trace that on_breach freezes; NULL: none */
+	const _Atomic int *trace_state;
+	struct freeze_done froze; /* set by the two hooks */
 	/* Called once after 3 s without an answer, while there is nothing to measure. May be NULL. */
 	void (*on_silence)(void *context);
 	void *context;
@@ -118,6 +126,8 @@ struct exchange {
 	enum timebase timebase;
 	bool same_timebase; /* user-space times are on the timebase of the NIC timestamps, or are not taken */
 	unsigned details; /* transmit times of the kernel beside the timestamp: 0, 1 or 2 entries of the error queue */
+	/* a breach of this host is to freeze the trace of the other: an emitter with the freeze TLV, or a reflector */
+	bool freezes;
 	bool wants_user_rx; /* the user-space receive time of each packet is needed */
 	bool measuring, silence_reported, closing;
 	uint64_t warmup_left;

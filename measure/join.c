@@ -353,9 +353,12 @@ INLINE void keep(struct exchange *x, struct flight *f)
 	finish_probe(x, f, agrees && is_settled(x));
 }
 
-INLINE void read_tlvs(struct exchange *x)
+/* in_time: the reply to a probe in flight. */
+INLINE void read_tlvs(struct exchange *x, const bool in_time)
 {
 	packet_read_tlvs(x->channel->datagram, join_reply_bytes(x), x->key, &x->emit.reply);
+	if (x->freezes && x->emit.reply.freeze.present)
+		freeze_note_reply(x, in_time);
 }
 
 /* Loss by direction from the number of a reply in time, and the reported discards. */
@@ -378,7 +381,7 @@ void join_digest_reply(struct exchange *x)
 	struct flight *f = x->emit.undigested;
 
 	x->emit.undigested = NULL;
-	read_tlvs(x);
+	read_tlvs(x, true);
 	note_number(x, &x->result.directions, r->sender_seq);
 	if (r->follow_up_reported && r->follow_up_method != PACKET_METHOD_NONE)
 		directions_stateful(&x->result.directions);
@@ -622,7 +625,7 @@ void join_digest_of(struct exchange *x, struct flight *f)
 	struct replies *replies = replies_here(x);
 	const struct packet_departure *early = &replies->early[r->seq % EARLY_T3S];
 
-	read_tlvs(x);
+	read_tlvs(x, true);
 	note_direction(x, f);
 	note_remote(x, f, r);
 	note_state(x, r);
@@ -662,7 +665,7 @@ void join_again(struct exchange *x, bool again)
 {
 	const struct reply *r = &x->emit.reply;
 
-	read_tlvs(x);
+	read_tlvs(x, false);
 	if (!r->stateless)
 		note_again(x, again);
 	if (x->window.most) {

@@ -104,6 +104,8 @@ INLINE struct flight *probe_send(struct exchange *x)
 	f->base_ns = x->now_ns;
 	f->sent_real_ns = s->time_ns[EMIT_T1_USER];
 	f->sent_by_ns = 0;
+	if (x->emit.freeze.changed)
+		freeze_write(x);
 	packet_probe(x->emit.probe, x->plan, s->seq, s->time_ns[EMIT_T1_USER]);
 	/* Without --interval these clock readings would cost a few percent of a round trip, more than the
 	 * value is worth. */

@@ -139,6 +139,8 @@ INLINE size_t make_reply(struct exchange *x, struct flight *f, struct session *s
 		answer.follow_up = departures;
 		answer.follow_ups = (uint8_t)session_departures(session, departures);
 	}
+	if (x->reflect.request.freeze.present)
+		answer.freeze = freeze_answer(x, session);
 	s->time_ns[REFLECT_T3_USER] = clock_read_ns(CLOCK_REALTIME);
 	s->source[REFLECT_T3_USER] = SOURCE_USER;
 	answer.t3_ns = on_scale(x, s->time_ns[REFLECT_T3_USER], &answer.software_bound_ns);
@@ -338,7 +340,12 @@ INLINE void reflect_answer(struct exchange *x)
 	bool malformed_tlv;
 	size_t bytes = make_reply(x, f, session, &malformed_tlv);
 
-	if (!verb_send(x, f, x->channel->datagram, bytes, &x->arrival)) {
+	const bool sent = verb_send(x, f, x->channel->datagram, bytes, &x->arrival);
+
+	/* After the reply, so that the response is not late for this reason. */
+	if (x->reflect.freeze.due)
+		freeze_for_emitter(x, session);
+	if (!sent) {
 		counter_add(&a->unanswered, 1);
 		session->discarded++;
 		session->discard_reasons |= DISCARD_REFUSED;

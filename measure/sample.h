@@ -7,6 +7,7 @@
 #define MEASURE_SAMPLE_H
 
 #include "measure/exchange.h"
+#include "measure/freeze.h"
 #include "measure/rules.h"
 #include "result/breach.h"
 
@@ -67,9 +68,15 @@ INLINE void sample_freeze(struct exchange *x, struct flight *f)
 {
 	f->breach = true;
 	/* Not again for packets still in flight when a breach ended the run. */
-	if (x->on_breach && x->result.end != END_BREACH) {
-		x->on_breach(x->context, &f->sample);
-		exchange_note_rest(x);
+	if (x->result.end != END_BREACH) {
+		const int64_t seen_ns = x->freezes ? clock_read_ns(CLOCK_MONOTONIC) : 0;
+
+		if (x->on_breach) {
+			x->on_breach(x->context, &f->sample);
+			exchange_note_rest(x);
+		}
+		if (x->freezes)
+			freeze_note_breach(x, f, seen_ns);
 	}
 	if (!x->options->keep_going)
 		x->result.end = END_BREACH;

@@ -477,6 +477,26 @@ static bool is_closing(struct exchange *x, unsigned sent)
 	return false;
 }
 
+/* The breach that ended the run may have no other probe that requests a freeze. */
+static void close_freeze(struct exchange *x)
+{
+	for (int i = 0; i < FREEZE_CLOSING && x->emit.freeze.asking && x->result.end != END_GONE && !is_full(x); i++) {
+		const int64_t sent_ns = x->now_ns;
+		struct flight *f;
+
+		if (x->port)
+			x->channel->at = &x->channel->port[0];
+		f = send_probe(x);
+		if (!f)
+			break;
+		f->fate = FATE_CLOSING;
+		counter_add(&x->result.account.closing, 1);
+		while (is_closing(x, 1) && x->now_ns - sent_ns < FREEZE_CLOSING_NS)
+			turn(x, false);
+	}
+	freeze_end(x);
+}
+
 /* The last samples still wait for T3 of their replies, which only the reply to one more probe reports; and
  * for an exchange that confirms them. */
 static void close_window(struct exchange *x)
@@ -493,6 +513,7 @@ static void close_window(struct exchange *x)
 		turn(x, false);
 	for (unsigned i = sent; i; i--)
 		join_confirm_held(x, verb_flight_of(x, x->next_key - i));
+	close_freeze(x);
 	retire(x, true);
 	/* Closing probes are not part of the run. */
 	x->window.reached = reached;

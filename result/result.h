@@ -15,6 +15,7 @@
 #include "result/clocks.h"
 #include "result/confidence.h"
 #include "result/evidence.h"
+#include "result/freeze.h"
 #include "result/ipdv.h"
 #include "result/level.h"
 #include "result/log.h"
@@ -138,6 +139,7 @@ struct result {
 	struct ipdv ipdv; /* of a reflector only the IPDV of responses, within each session */
 	struct sample breach, worst; /* first and largest breach; valid if account.breaches is not 0 */
 	struct sample kept[BREACHES_KEPT]; /* last breaches, for breach_read() */
+	struct result_freeze freeze;
 	struct optional woken_slowest_ns; /* reflector: longest response after an idle sleep */
 	uint32_t woken_slowest_seq; /* sequence number of that response, where it is known */
 

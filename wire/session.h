@@ -45,6 +45,10 @@ struct session {
 	int64_t due_ns; /* with a rate limit: due time of the next request at an even rate */
 	int64_t t1_ns, first_t1_ns; /* with a key: newest T1; T1 at which the request count began */
 	uint32_t doubts; /* clock_doubts() at the first request */
+	/* reflector: the number that this sender last requested a freeze at was judged, and the flags of the answer */
+	bool freeze_judged;
+	uint8_t freeze_flags; /* of struct packet_freeze */
+	uint32_t freeze_seq;
 	bool stateless; /* the shared substitute, see sessions_stateless() */
 	/* response time and request number of the last recorded response */
 	bool has_response;

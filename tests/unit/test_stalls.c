@@ -1,4 +1,4 @@
-/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_set_seen sources=wire/timestamping.c,wire/peer_socket.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/probe.c,measure/idle_sleep.c,measure/window*.c,measure/pace.c,measure/join.c,measure/reflect.c,measure/tx_match.c,measure/rules.c,measure/ipdv.c,measure/source_port.c,@result,host/counters/pmc.c,host/clock/clock*.c libs=-lm */
+/* build: wraps=sendmsg,recvmsg,ppoll,clock_gettime,clock_set_seen sources=wire/timestamping.c,wire/peer_socket.c,wire/packet.c,wire/tlv*.c,wire/hmac.c,wire/session.c,wire/allow.c,wire/sequence.c,histogram.c,measure/exchange.c,measure/emit.c,measure/probe.c,measure/idle_sleep.c,measure/window*.c,measure/pace.c,measure/join.c,measure/reflect.c,measure/freeze.c,measure/tx_match.c,measure/rules.c,measure/ipdv.c,measure/source_port.c,@result,host/counters/pmc.c,host/clock/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The reflector's thread does not run for a while, requests wait, and CLOCK_REALTIME is set meanwhile, or is not. A
