@@ -123,3 +123,64 @@ int run_take_breaches(struct outcome *o, const struct tree *root, const char *pa
 	o->read.has_breaches = true;
 	return run_take_causes(o, root, path);
 }
+
+/* ---- Freezing both hosts ----------------------------------------------------------------------------------------- */
+
+/* -1: null. */
+static bool take_duration(int64_t *ns, const struct tree *t)
+{
+	if (run_take_time(ns, t))
+		return *ns >= 0;
+	*ns = -1;
+	return !tree_text(t) && !tree_is_object(t);
+}
+
+static bool take_first_freeze(struct result_freeze *z, const struct tree *t)
+{
+	const char *outcome = tree_text(tree_member(t, "outcome"));
+	const struct tree *holds = tree_member(t, "buffer_holds_packet");
+	struct freeze_first *f = &z->first;
+	bool yes;
+	uint64_t seq, probes;
+	int i = FREEZE_WAITING;
+
+	while (outcome && i < FREEZE_OUTCOMES && strcmp(outcome, freeze_names[i]))
+		i++;
+	if (!outcome || i == FREEZE_OUTCOMES || !run_take_number(&seq, tree_member(t, "seq")) || seq > UINT32_MAX ||
+	    !run_take_number(&probes, tree_member(t, "probes")) || probes > UINT32_MAX)
+		return false;
+	*f = (struct freeze_first){ .outcome = (enum freeze_outcome)i, .seq = (uint32_t)seq, .probes = (uint32_t)probes,
+				    .holds = tree_is_bool(holds, &yes) ? yes : -1 };
+	run_take_text(z->emitter_name, sizeof(z->emitter_name), tree_member(t, "emitter"));
+	return take_duration(&f->own_ns, tree_member(t, "own_ns")) &&
+	       take_duration(&f->peer_ns, tree_member(t, "peer_ns")) &&
+	       take_duration(&f->peer_bound_ns, tree_member(t, "peer_bound_ns"));
+}
+
+int run_take_freeze(struct outcome *o, const struct tree *root, const char *path)
+{
+	const struct tree *t = tree_member(root, "freeze"), *first = tree_member(t, "first");
+	struct result_freeze *z = &o->result.freeze;
+	const struct {
+		const char *name;
+		counter *to;
+	} counts[] = {
+		{ "asked", &z->asked }, { "confirmed", &z->confirmed }, { "refused", &z->refused },
+		{ "occupied", &z->occupied }, { "unconfirmed", &z->unconfirmed }, { "left_out", &z->left_out },
+		{ "of_peer", &z->of_peer }, { "announced", &z->announced },
+	};
+
+	if (!tree_is_object(t) || o->read.files > 1)
+		return 0;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		int64_t count;
+
+		if (!run_count(tree_member(t, counts[i].name), &count))
+			return run_refuse(path, "freeze", "is not valid");
+		counter_add(counts[i].to, (uint64_t)count);
+	}
+	z->peer_supports = take_flag(tree_member(t, "peer_supports"));
+	if (tree_is_object(first) && !take_first_freeze(z, first))
+		return run_refuse(path, "freeze", "is not valid");
+	return 0;
+}

@@ -45,6 +45,9 @@ bool run_take_why(struct outcome *o, const struct sample *s, const struct tree *
 /* Takes the counts of all causes. 0, or -errno; -EINVAL after one line. */
 int run_take_causes(struct outcome *o, const struct tree *root, const char *path);
 
+/* Takes the requests to freeze the trace of the other host, if this is the only file. 0, or -EINVAL after one line. */
+int run_take_freeze(struct outcome *o, const struct tree *root, const char *path);
+
 /* Takes the activity of the machine, if this is the only file. 0, or -errno; -EINVAL after one line. */
 int run_take_activity(struct outcome *o, const struct tree *root, const char *path);
 

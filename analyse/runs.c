@@ -508,6 +508,8 @@ static int add_all(struct outcome *o, const struct tree *root, struct read_file 
 	if (!error)
 		error = run_take_breaches(o, root, f->path);
 	if (!error)
+		error = run_take_freeze(o, root, f->path);
+	if (!error)
 		error = run_take_activity(o, root, f->path);
 	if (!error && blocks)
 		error = add_seconds(blocks, tree_member(root, "seconds"), f);

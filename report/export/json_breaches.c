@@ -3,6 +3,7 @@
 #include "options.h"
 #include "report/export/json_parts.h"
 #include "report/text/breach.h"
+#include "report/text/freeze.h"
 #include "report/text/label.h"
 #include "report/text/stage.h"
 #include "report/text/report.h"
@@ -183,5 +184,49 @@ void json_breaches(struct json *j, const struct report *r)
 		json_null(j, "worst");
 	}
 	put_last(j, r, breaches);
+	json_end(j);
+}
+
+static void put_first_freeze(struct json *j, const struct result_freeze *z)
+{
+	const struct freeze_first *f = &z->first;
+
+	json_object(j, "first");
+	json_text(j, "outcome", freeze_names[f->outcome]);
+	json_count(j, "seq", f->seq);
+	json_integer_if(j, "own_ns", f->own_ns >= 0, f->own_ns);
+	json_integer_if(j, "peer_ns", f->peer_ns >= 0, f->peer_ns);
+	json_integer_if(j, "peer_bound_ns", f->peer_bound_ns >= 0, f->peer_bound_ns);
+	json_count(j, "probes", f->probes);
+	if (f->holds < 0)
+		json_null(j, "buffer_holds_packet");
+	else
+		json_bool(j, "buffer_holds_packet", f->holds);
+	json_text(j, "emitter", *z->emitter_name ? z->emitter_name : NULL);
+	json_end(j);
+}
+
+void json_freeze(struct json *j, const struct report *r)
+{
+	const struct result_freeze *z = &r->result->freeze;
+
+	if (!freeze_is_shown(r)) {
+		json_null(j, "freeze");
+		return;
+	}
+	json_object(j, "freeze");
+	json_count(j, "asked", counter_get(&z->asked));
+	json_count(j, "confirmed", counter_get(&z->confirmed));
+	json_count(j, "refused", counter_get(&z->refused));
+	json_count(j, "occupied", counter_get(&z->occupied));
+	json_count(j, "unconfirmed", counter_get(&z->unconfirmed));
+	json_count(j, "left_out", counter_get(&z->left_out));
+	json_count(j, "of_peer", counter_get(&z->of_peer));
+	json_count(j, "announced", counter_get(&z->announced));
+	json_bool(j, "peer_supports", z->peer_supports);
+	if (z->first.outcome)
+		put_first_freeze(j, z);
+	else
+		json_null(j, "first");
 	json_end(j);
 }

@@ -116,6 +116,7 @@ void json_whole(struct json *j, const struct report *r, int status)
 	json_modes(j, r);
 	json_breaches(j, r);
 	json_breach_causes(j, r);
+	json_freeze(j, r);
 	json_machine(j, r);
 }
 

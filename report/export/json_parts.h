@@ -59,6 +59,9 @@ void json_why(struct json *j, const char *name, const struct why *w);
 /* The causes of all breaches whose traces were saved; null: none was. */
 void json_breach_causes(struct json *j, const struct report *r);
 
+/* Member "freeze": requests to freeze the trace of the other host; null: none. */
+void json_freeze(struct json *j, const struct report *r);
+
 /* One breach as an object, with its stages. over: the run has ended, so that the blame rests on all samples. */
 void json_breach(struct json *j, const char *name, const struct report *r, const struct sample *s, uint64_t number,
 		 bool over);

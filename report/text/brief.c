@@ -8,6 +8,7 @@
 #include "report/text/breach.h"
 #include "report/text/causes.h"
 #include "report/text/confidence.h"
+#include "report/text/freeze.h"
 #include "report/text/label.h"
 #include "report/text/report.h"
 #include "report/text/sections.h"
@@ -25,6 +26,7 @@
 
 #define BOLD "1"
 #define LOSS_LINES 2
+#define FREEZE_LINES 2
 #define REASONS_SHOWN 2
 #define REASON_LINES 2
 #define SHARES_SHOWN 3 /* of modes */
@@ -421,6 +423,16 @@ static void write_worst(FILE *out, const struct report *r)
 	evidence_write_place(out, r);
 }
 
+static void write_freeze(FILE *out, const struct report *r)
+{
+	struct paragraph p = { .text = "" };
+
+	if (!freeze_is_shown(r))
+		return;
+	freeze_say(p.text, sizeof(p.text), r);
+	write_lines(out, &p, FREEZE_LINES);
+}
+
 void brief_write(FILE *out, const struct report *r, bool color)
 {
 	write_answer(out, r, color);
@@ -430,6 +442,7 @@ void brief_write(FILE *out, const struct report *r, bool color)
 		fputs("Measurement: not known\n", out);
 	if (counter_get(&r->result->account.breaches) && (!r->result->read || r->result->read->has_breaches))
 		write_worst(out, r);
+	write_freeze(out, r);
 	write_rhythm(out, r);
 	write_table(out, r);
 	write_modes(out, r);

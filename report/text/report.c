@@ -5,6 +5,7 @@
 #include "options.h"
 #include "report/text/breach.h"
 #include "report/text/brief.h"
+#include "report/text/freeze.h"
 #include "report/text/label.h"
 #include "report/text/sections.h"
 #include "report/text/stage.h"
@@ -45,6 +46,14 @@ void report_write_rhythm(FILE *out, const struct report *r)
 	if (rhythm->from_ns)
 		fprintf(out, "  in the %.0f s with most spikes, from %.0f s after the first sample on\n",
 			label_seconds(rhythm->during_ns), label_seconds(rhythm->from_ns));
+}
+
+static void write_freeze(FILE *out, const struct report *r)
+{
+	char text[FREEZE_TEXT_BYTES] = "";
+
+	freeze_say(text, sizeof(text), r);
+	fprintf(out, "\n%s\n", text);
 }
 
 void report_write(FILE *out, const struct report *r, int columns)
@@ -90,6 +99,8 @@ void report_write(FILE *out, const struct report *r, int columns)
 		machine_write_activity(out, r);
 	if (evidence_has_trace(&result->trace))
 		evidence_write_trace(out, r);
+	if (freeze_is_shown(r))
+		write_freeze(out, r);
 	if (result->commands.commands)
 		evidence_write_commands(out, r);
 	if (r->no_other_cpu)

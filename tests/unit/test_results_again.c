@@ -10,6 +10,7 @@
 #include "analyse/runs.h"
 #include "report/export/json_parts.h"
 #include "report/text/breach.h"
+#include "report/text/freeze.h"
 #include "report/text/sections.h"
 
 /* ---- The way of a result ----------------------------------------------------------------------------------------- */
@@ -547,6 +548,50 @@ static void breaches_with_kernel_times(void **state)
 	assert_same_breaches();
 }
 
+/* Also as a section of the report. */
+static void put_freeze(FILE *out, const struct report *r)
+{
+	char line[FREEZE_TEXT_BYTES] = "";
+
+	freeze_say(line, sizeof(line), r);
+	fprintf(out, "%s\n", line);
+}
+
+static void assert_same_freeze(void)
+{
+	struct outcome *o = again();
+
+	assert_same(json_of(json_freeze, &report), json_of(json_freeze, &o->report));
+	assert_same(text_of(put_freeze, &report), text_of(put_freeze, &o->report));
+	outcome_close(o);
+}
+
+static void freezes(void **state)
+{
+	struct result_freeze *z = &result.freeze;
+
+	(void)state;
+	assert_same_freeze();
+	z->asked = 7;
+	assert_same_freeze();
+	z->confirmed = 1;
+	z->refused = 2;
+	z->occupied = 3;
+	z->unconfirmed = 1;
+	z->left_out = 5;
+	z->of_peer = 6;
+	z->announced = 4;
+	z->peer_supports = true;
+	for (enum freeze_outcome i = FREEZE_WAITING; i < FREEZE_OUTCOMES; i++) {
+		z->first = (struct freeze_first){ .outcome = i, .seq = UINT32_MAX, .own_ns = i % 2 ? -1 : 3100,
+						  .peer_ns = i % 3 ? -1 : 214000, .peer_bound_ns = i % 3 ? -1 : 30000,
+						  .probes = 1000, .holds = (int)i % 3 - 1 };
+		assert_same_freeze();
+	}
+	strcpy(z->emitter_name, "2001:db8::1");
+	assert_same_freeze();
+}
+
 static void breaches_of_a_reflector(void **state)
 {
 	tear_down(state);
@@ -727,6 +772,7 @@ int main(void)
 		TEST_RUN(breaches_of_an_emitter),
 		TEST_RUN(breaches_with_kernel_times),
 		TEST_RUN(breaches_of_a_reflector),
+		TEST_RUN(freezes),
 		TEST_RUN(breaches_without_records),
 		TEST_RUN(wrong_breaches),
 		TEST_RUN(members_of_a_single_run),
