@@ -112,6 +112,9 @@ spikes.md|irq/irq_handler_entry|else: test_trace_events
 spikes.md|napi/napi_poll|else: test_trace_events
 spikes.md|cd /var/tmp/rant-emit|else: trace-cmd and KernelShark
 spikes.md|Trace (tracing|else: namespace_trace.sh
+spikes.md|rant -i eth0 -T|else: namespace_freeze.sh
+spikes.md|Frozen: this host|else: namespace_freeze.sh
+spikes.md|Frozen: on request|else: namespace_freeze.sh
 spikes.md|rant --explain|else: namespace_explain.sh
 spikes.md|Why (trace|else: test_explain_cause
 spikes.md|rant -i eth0|else: namespace_explain.sh, at a reflector

@@ -1,0 +1,189 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# A breach of one host freezes the traces of both. Each has an instance of its own, although they share a kernel.
+# shellcheck source=tests/link/link.sh
+. "$(dirname "$0")/link.sh"
+
+traces=/sys/kernel/tracing/instances
+instance=$traces/rant instance_e=$traces/rant-e-$$
+key=$logs/key
+own_trace
+
+cat >"$work/own-instance" <<-END
+	#!/bin/sh
+	mount --bind $instance_e $instance && exec "\$@"
+END
+chmod 755 "$work/own-instance"
+as_emitter="unshare -m $work/own-instance"
+
+begin_freeze() {
+	local one
+
+	begin "$1" || return 1
+	mkdir "$instance" "$instance_e"
+	for one in "$instance" "$instance_e"; do
+		echo mono_raw >"$one/trace_clock"
+		echo 4096 >"$one/buffer_size_kb"
+		echo 1 >"$one/events/sched/sched_switch/enable"
+	done
+}
+
+end_freeze() {
+	verdict
+	rmdir "$instance_e" "$instance" 2>/dev/null
+}
+
+tracing_is() { # EMITTER REFLECTOR: 1 or 0
+	[ "$(cat "$instance_e/tracing_on")$(cat "$instance/tracing_on")" = "$1$2" ] ||
+		complain "tracing_on is $(cat "$instance_e/tracing_on") at the emitter and $(cat "$instance/tracing_on") at the reflector, not $1 and $2"
+}
+
+markers() { # INSTANCE ROLE: the numbers of its breaches
+	grep -o "RANT_BREACH role=$2 seq=[0-9]*" "$1/trace" | sed 's/.*=//'
+}
+
+# Both have the marker of that breach, and nothing after it.
+both_frozen_at() { # NUMBER
+	tracing_is 0 0
+	[ "$(markers "$instance_e" emit)" = "$1" ] || complain "the markers of the emitter are #$(markers "$instance_e" emit), not #$1"
+	[ "$(markers "$instance" reflect)" = "$1" ] || complain "the markers of the reflector are #$(markers "$instance" reflect), not #$1"
+}
+
+of_the_emitter() { # NAME ARGUMENTS STATUS
+	begin_freeze "$1" || return 0
+	as=$(with_spikes app 500 600000) start_reflector r "$K -s -T --allow-freeze -w 100 -H --json $logs/r.json"
+	as=$as_emitter start_emitter e "$K -T -t 500000 -w 100 --freeze-peer --count 700 --timeout 5000 -H --json $logs/e.json $2"
+	finish e
+	terminate r
+	check "@expect_status e $3"
+	check '@expect_status r 0'
+	both_frozen_at 499
+	check 'e.out ~ ^Frozen: this host [0-9.]+ us and the peer at most [0-9.]+ us after breach #499 was seen; the buffer has the packet'
+	check "r.out ~ ^Frozen: on request of $ip_e, breach #499, [0-9.]+ us after the request was read, which was sent [0-9.]+ us after the breach; the buffer has the packet"
+	grep -q 'RANT_BREACH role=reflect seq=499 latency_ns=[0-9]* breach_of=emit T2_KERNEL=' "$instance/trace" ||
+		complain 'the marker of the reflector lacks its times'
+	json_agrees e
+	json_agrees r
+	json_has e "JSON['freeze']['first']['outcome'] == 'frozen' and JSON['freeze']['confirmed'] == 1 and JSON['freeze']['first']['peer_ns'] > 0"
+	json_has r "JSON['freeze']['confirmed'] == 1 and JSON['freeze']['first']['emitter'] == '$ip_e'"
+	end_freeze
+}
+
+of_the_reflector() {
+	begin_freeze 'freeze: a breach of the reflector freezes the emitter' || return 0
+	as=$(with_spikes app 500 600000) start_reflector r "$K -s -T -C -t 500000 -w 100"
+	as=$as_emitter start_emitter e "$K -T -C -t 50000000 -w 100 --freeze-peer --count 600 --timeout 5000"
+	finish e
+	terminate r
+	check '@expect_status e 0'
+	both_frozen_at 499
+	check "e.out ~ ^Frozen: this host [0-9.]+ us after the reflector's breach #499 was reported, [0-9.]+ us after it was seen there"
+	check 'r.out ~ ^Frozen: not on request of an emitter; own breaches reported 1$'
+	end_freeze
+}
+
+not_allowed() {
+	begin_freeze 'freeze: not allowed: refused, counted, and the trace goes on' || return 0
+	as=$(with_spikes app 500 600000) start_reflector r "$K -s -T"
+	as=$as_emitter start_emitter e "$K -T -C -t 500000 -w 100 --freeze-peer --count 700 --timeout 5000"
+	finish e
+	terminate r
+	check '@expect_status e 0'
+	check 'e:Recorded -eq 700'
+	tracing_is 0 1
+	[ -z "$(markers "$instance" reflect)" ] || complain 'the reflector has a marker'
+	check 'e.out ~ ^Frozen: this host [0-9.]+ us after breach #499 was seen; .*the peer refused: see its --allow-freeze'
+	check 'r.out ~ ^Frozen: not on request of an emitter; refused 1: --allow-freeze allows it$'
+	end_freeze
+}
+
+# Without a trace, or the right to have one, both know the number.
+without_trace() {
+	begin 'freeze: without a trace both hosts mark the number' || return 0
+	as=$(with_spikes app 500 600000) start_reflector r "$K -s --allow-freeze"
+	as='setpriv --reuid 65534 --clear-groups' start_emitter e "$K -C -t 500000 -w 100 --freeze-peer --count 700 --timeout 5000"
+	finish e
+	terminate r
+	check '@expect_status e 0'
+	check 'e:Recorded -eq 700'
+	check 'e.out ~ ^Frozen: breach #499 was seen; this host froze no trace; the peer marked it, but froze no trace: start it with -T'
+	check "r.out ~ ^Frozen: on request of $ip_e, breach #499, marked without a trace, "
+	verdict
+}
+
+unknown_to_the_peer() {
+	begin 'freeze: a peer that does not know the request is unharmed, and so is the run' || return 0
+	start h r "$hostile" reflect good "$ip_r"
+	poll has_port h 862
+	start_emitter e "$K -C -t 0.001 -w 0 --freeze-peer --count 100"
+	finish e
+	terminate h
+	check '@expect_status e 0'
+	check 'e:Recorded -eq 100'
+	check 'e.out ~ ^Frozen: breach #0 was seen; this host froze no trace; the peer does not know the request \([0-9]+ probes asked\)'
+	verdict
+}
+
+two_emitters() {
+	begin_freeze 'freeze: of two emitters the second is refused' || return 0
+	start_reflector r "$K -T --allow-freeze"
+	start_emitter e1 "$K -t 0.001 -w 0 --freeze-peer --count 100"
+	finish e1
+	start_emitter e2 "$K -t 0.001 -w 0 --freeze-peer --count 100"
+	finish e2
+	terminate r
+	check '@expect_status e1 2'
+	check '@expect_status e2 2'
+	[ "$(markers "$instance" reflect)" = 0 ] || complain 'not one marker, of #0'
+	check 'e1.out ~ ^Frozen: the peer at most [0-9.]+ us after breach #0 was seen; this host froze no trace$'
+	check "e2.out ~ ; the peer's trace was frozen at another breach: see its --trace-rearm$"
+	check 'r.out ~ ^Frozen: on request of .*; refused while frozen at another breach 1$'
+	end_freeze
+}
+
+# forged NAME "MODE KEY" KEY-OF-THE-REFLECTOR REPLIES TRACE CONDITION: packets that are not of a rant
+forged() {
+	local -a mode
+
+	read -ra mode <<<"$2"
+	begin_freeze "freeze: $1" || return 0
+	(umask 077 && echo 00112233445566778899aabbccddeeff >"$key" && echo ffeeddccbbaa99887766554433221100 >"$key.wrong")
+	start_reflector r "$K -T --allow-freeze ${3:+--key $key}"
+	inside e timeout 20 python3 "$(dirname "$0")/ask_freeze.py" "$ip_r" "${mode[@]}" >"$work/ask.out" 2>&1
+	terminate r
+	[ "$(paste -sd, "$work/ask.out")" = "$4" ] || complain "the replies are $(paste -sd, "$work/ask.out"), not $4"
+	tracing_is 1 "$5"
+	check "$6"
+	end_freeze
+}
+
+all_of_them() {
+	of_the_emitter 'freeze: a breach freezes both hosts, with one probe in flight' -C 0
+	of_the_emitter 'freeze: a breach freezes both hosts, with 16 in flight' '-C --window 16' 0
+	of_the_emitter 'freeze: the breach that ends the run freezes both hosts' '' 2
+	of_the_emitter 'freeze: the breach that ends the run freezes both hosts, with 16 in flight' '--window 16' 2
+	of_the_reflector
+	not_allowed
+	without_trace
+	unknown_to_the_peer
+	two_emitters
+	forged 'a flag without a key is honoured where none is set' plain '' '00 01 0,00 01 7,00 41 7' 0 'r.out ~ breach #7'
+	"$rant" --version | grep -q -- '--key .*, which is here' || return 0
+	forged 'a flag that is signed is honoured once, also when it is repeated' "replayed $key" key '00 01 0,00 01 7,00 41 7,none,none' 0 'r:Replayed -eq 2'
+	forged 'a flag with a wrong key is not honoured' "signed $key.wrong" key 'none,none,none' 1 'r:Unverified -eq 3'
+	forged 'a flag without the key is not honoured' plain key 'none,none,none' 1 'r:Unverified -eq 3'
+	forged 'a flag that was added to a signed packet is not honoured' "forged $key" key '00 01 0,a0 80 0,a0 80 0' 1 'r.out !~ ^Frozen:'
+}
+
+if [ -z "$spike" ]; then
+	: # namespace_spikes.sh says so
+elif ! grep -q '^[^ ]* /sys/kernel/tracing tracefs ' /proc/mounts; then
+	skip 'freezing both hosts' 'there is no tracefs'
+elif [ -e "$instance" ]; then
+	skip 'freezing both hosts' 'another program uses the tracing instance rant'
+else
+	# Nothing is left behind, wherever a test ends.
+	trace_instance=$instance
+	all_of_them
+fi
