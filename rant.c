@@ -86,7 +86,7 @@ static struct run {
 
 	struct housekeeping housekeeping;
 	struct progress progress;
-	bool draws; /* progress is on the terminal */
+	bool draws, has_drawn; /* progress is on the terminal: now, and at some time of the run */
 
 	const _Atomic int *stop; /* 1: a signal has asked for the end */
 
@@ -265,7 +265,7 @@ static int start_housekeeping(struct run *r)
 	struct housekeeping *h = &r->housekeeping;
 	int error;
 
-	r->draws = isatty(STDERR_FILENO) && !r->options.quiet;
+	r->draws = r->has_drawn = isatty(STDERR_FILENO) && !r->options.quiet;
 	r->progress = (struct progress){ .result = &r->exchange.result, .server = r->server };
 	h->trace = &r->trace;
 	h->cpu = r->affinity.cpus == 1 ? r->affinity.cpu : -1;
@@ -452,7 +452,7 @@ static void read_causes(struct run *r)
 	periods_add(periods, r->report.no_other_cpu ? 0 : HOUSEKEEPING_PERIOD_NS,
 		    "rant's clock comparison and housekeeping");
 	periods_add(periods, r->options.log_path ? LOG_WRITER_PERIOD_NS : 0, "rant's log writer");
-	periods_add(periods, r->draws ? INTERIM_LIVE_NS : 0, "rant's progress line");
+	periods_add(periods, r->has_drawn ? INTERIM_LIVE_NS : 0, "rant's progress line");
 	periods_add(periods, r->options.summary_ns, "rant's summary lines");
 	periods_add(periods, r->options.every_ns, "rant's --every");
 	r->exchange.result.has_periods = true;
