@@ -224,11 +224,27 @@ static void commit_is_too_long(void) { patch(1, 8, 4081, 8); }
 static void commit_cuts_a_record(void) { patch(1, 8, 10, 8); }
 static void lost_number_does_not_fit(void) { patch(1, 8, 4080 | 3U << 30, 8); }
 static void record_is_endless(void) { patch(1, DATA_AT, 29, 4); patch(1, DATA_AT + 4, (uint64_t)-8 & UINT32_MAX, 4); }
-static void record_has_no_length(void) { patch(1, DATA_AT, 0, 4); patch(1, DATA_AT + 4, 0, 4); }
+
+static void record_has_no_length(void)
+{
+	pages_put_head(1, 0, 0);
+	pages_put(1, "\0\0\0", 4);
+	pages_write_all();
+}
+
 static void time_is_huge(void) { patch(1, 0, UINT64_MAX, 8); }
 static void event_is_another(void) { patch(0, DATA_AT + 4, TYPE_OTHER, 2); }
 static void pid_is_another(void) { patch(0, DATA_AT + 4 + 4, 5, 4); }
 static void time_is_another(void) { patch(0, 0, PAGES_NS + 3499, 8); }
+
+static void time_goes_back(void)
+{
+	static const struct common_fields record = { .type = TYPE_OTHER };
+
+	pages_begin_page(1, PAGES_NS + 3000003000);
+	pages_put_record(1, PAGES_NS + 3000003000, &record, sizeof(record));
+	pages_write_all();
+}
 
 static void formats_directory_is_a_link(void)
 {
@@ -324,6 +340,7 @@ static const struct {
 	{ "a record leads back", record_is_endless, "raw/cpu1 has an invalid page" },
 	{ "a record has no length", record_has_no_length, "raw/cpu1 has an invalid page" },
 	{ "a time is too large", time_is_huge, "raw/cpu1: its times go back" },
+	{ "a page is older than the one before", time_goes_back, "raw/cpu1: its times go back" },
 	{ "another event", event_is_another, "raw/cpu0 lacks the event of all.txt at 1000.000001" },
 	{ "another task", pid_is_another, "raw/cpu0 lacks the event of all.txt at 1000.000001" },
 	{ "another time", time_is_another, "raw/cpu0 lacks the event of all.txt at 1000.000001" },
