@@ -66,6 +66,12 @@ planted_thread_is_named() {
 	check 'explain.out ~ ^  Cause: thread planted [(][0-9]+, real-time priority 50[)] on CPU [0-9]+, [0-9]+ % of the '
 	check 'explain.out ~ ^  Cure : keep this thread off the CPU'
 	check 'explain.out ~ all of Kernel-to-app: nothing left over$'
+	# A line on stderr says that the times are those of the text.
+	if grep -qF libtraceevent.so "$rant"; then
+		[ ! -s "$work/explain.err" ] || complain "stderr of --explain: $(<"$work/explain.err")"
+	else
+		check 'explain.err ~ times [+]- 1 us: rant was built without libtraceevent'
+	fi
 	explain "$saved"/* -q --json "$logs/why.json"
 	check '@expect_status explain 0'
 	check 'explain.out empty'
