@@ -7,7 +7,7 @@ set -euo pipefail
 # group: Debian and Ubuntu | Fedora
 table='
 unit:  gcc libc6-dev libnl-3-dev libnl-genl-3-dev libcmocka-dev | gcc glibc-devel libnl3-devel libcmocka-devel libasan libubsan
-build: gcc libc6-dev libnl-3-dev libnl-genl-3-dev nettle-dev libseccomp-dev libjansson-dev libtraceevent-dev? | gcc glibc-devel libnl3-devel nettle-devel libseccomp-devel jansson-devel libtraceevent-devel?
+build: gcc libc6-dev libnl-3-dev libnl-genl-3-dev nettle-dev libseccomp-dev libjansson-dev libtraceevent-dev | gcc glibc-devel libnl3-devel nettle-devel libseccomp-devel jansson-devel libtraceevent-devel
 demo:  iproute2 util-linux | iproute util-linux
 check: libcmocka-dev shellcheck strace bsdutils procps ethtool tshark python3-scapy python3-numpy python3-pandas gnuplot-nox python3-jsonschema python3-prometheus-client libhdrhistogram-java default-jre-headless python3-pip python3-venv prometheus? jq libcap2-bin mandoc zsh iputils-ping nftables sockperf irtt systemd chromium? | libcmocka-devel ShellCheck strace util-linux-script procps-ng ethtool libasan libubsan wireshark-cli python3-scapy python3-numpy python3-jsonschema python3-prometheus_client python3-pip jq libcap mandoc zsh systemd gnuplot iputils nftables sockperf chromium?
 coverage: gcovr libcmocka-dev | gcovr libcmocka-devel
