@@ -251,9 +251,10 @@ struct packet_freeze freeze_answer(struct exchange *x, struct session *session)
 {
 	const struct packet_freeze *f = &x->reflect.request.freeze;
 	struct freeze_reflector *z = &x->reflect.freeze;
+	const bool announced = z->announce && is_same_emitter(&z->to, &session->sender) && !session->stateless;
 	int64_t now_ns;
 
-	if (!(f->flags & (FREEZE_ASKED | FREEZE_SEEN)) && !z->announce)
+	if (!(f->flags & FREEZE_ASKED) && !announced)
 		return (struct packet_freeze){ .flags = 0 };
 	now_ns = clock_read_ns(CLOCK_MONOTONIC);
 	if (f->flags & FREEZE_ASKED && is_honoured(x, session))
@@ -265,8 +266,6 @@ struct packet_freeze freeze_answer(struct exchange *x, struct session *session)
 		return (struct packet_freeze){ .flags = flags, .seq = f->seq,
 					       .age_us = flags & FREEZE_FROZEN ? UINT32_MAX : 0 };
 	}
-	if (!z->announce || session->stateless || !is_same_emitter(&z->to, &session->sender))
-		return (struct packet_freeze){ .flags = 0 };
 	counter_add(&x->result.freeze.announced, z->announce > FREEZE_ANNOUNCED);
 	z->announce = f->flags & FREEZE_SEEN && f->seq == z->breach_seq ? 0 : z->announce - 1;
 	if (!z->announce)
