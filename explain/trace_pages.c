@@ -28,7 +28,7 @@ struct reader {
 	struct kbuffer *kbuffer;
 	uint8_t *page;
 
-struct event *event; /* by CPU, then in the order of time */
+	struct event *event; /* by CPU, then in the order of time */
 	size_t count, space;
 	size_t begin[TRACE_TEXT_CPUS_MAX + 1]; /* the first element of each CPU */
 	struct trace_text markers; /* its members start and breach */
