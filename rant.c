@@ -119,8 +119,9 @@ static void mark_start(void *context)
 /* was: the trace was frozen before. */
 static void note_frozen(struct run *r, bool was)
 {
-	r->exchange.froze = (struct freeze_done){
-		.was_frozen = was, .ns = !was && trace_is_frozen(&r->trace) ? r->trace.last.frozen_ns : -1 };
+	r->exchange.froze = (struct freeze_done){ .was_frozen = was };
+	if (!was && trace_is_frozen(&r->trace))
+		r->exchange.froze.ns = optional_of(r->trace.last.frozen_ns);
 }
 
 static void freeze(void *context, const struct sample *s)

@@ -126,13 +126,16 @@ int run_take_breaches(struct outcome *o, const struct tree *root, const char *pa
 
 /* ---- Freezing both hosts ----------------------------------------------------------------------------------------- */
 
-/* -1: null. */
-static bool take_duration(int64_t *ns, const struct tree *t)
+static bool take_duration(struct optional *to, const struct tree *t)
 {
-	if (run_take_time(ns, t))
-		return *ns >= 0;
-	*ns = -1;
-	return !tree_text(t) && !tree_is_object(t);
+	int64_t ns;
+
+	if (!t)
+		return true;
+	if (!run_take_time(&ns, t) || ns < 0)
+		return false;
+	*to = optional_of(ns);
+	return true;
 }
 
 static bool take_first_freeze(struct result_freeze *z, const struct tree *t)
@@ -150,7 +153,9 @@ static bool take_first_freeze(struct result_freeze *z, const struct tree *t)
 	    !run_take_number(&probes, tree_member(t, "probes")) || probes > UINT32_MAX)
 		return false;
 	*f = (struct freeze_first){ .outcome = (enum freeze_outcome)i, .seq = (uint32_t)seq, .probes = (uint32_t)probes,
-				    .holds = tree_is_bool(holds, &yes) ? yes : -1 };
+				    .holds = { .known = tree_is_bool(holds, &yes) } };
+	if (f->holds.known)
+		f->holds.value = yes;
 	run_take_text(z->emitter_name, sizeof(z->emitter_name), tree_member(t, "emitter"));
 	return take_duration(&f->own_ns, tree_member(t, "own_ns")) &&
 	       take_duration(&f->peer_ns, tree_member(t, "peer_ns")) &&

@@ -99,7 +99,6 @@ void exchange_run(struct exchange *x)
 	x->same_timebase = x->clocks || x->channel->wire != SOURCE_HARDWARE;
 	x->wants_user_rx = o->sw_timestamps || !x->channel->tx_stamps || exchange_checks_nic(x);
 	x->details = !x->channel->detail ? 0 : x->channel->wire == SOURCE_HARDWARE ? 2 : 1;
-	x->froze.ns = -1;
 	x->freezes = o->role == ROLE_EMIT ? x->plan->freeze : o->threshold_ns > 0;
 	x->emit.digest_at_once = x->pmc || o->threshold_on != METRIC_RTT;
 	x->set_ns = INT64_MIN;

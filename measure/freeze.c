@@ -23,7 +23,7 @@ INLINE uint32_t age_us(int64_t since_ns, int64_t now_ns)
 /* The hook of a breach of the other host. */
 static void freeze_here(struct exchange *x, uint32_t seq, const struct flight *f)
 {
-	x->froze = (struct freeze_done){ .ns = -1 };
+	x->froze = (struct freeze_done){ .was_frozen = false };
 	if (x->on_peer_breach)
 		x->on_peer_breach(x->context, seq, f ? &f->sample : NULL);
 	exchange_note_rest(x);
@@ -63,8 +63,7 @@ static void ask(struct exchange *x, const struct flight *f, int64_t seen_ns)
 	if (r->first.outcome)
 		return;
 	r->event_raw_ns = event_raw_ns(f, clock_read_ns(CLOCK_MONOTONIC));
-	r->first = (struct freeze_first){ .outcome = FREEZE_WAITING, .seq = z->seq, .own_ns = x->froze.ns, .peer_ns = -1,
-					  .peer_bound_ns = -1, .holds = -1 };
+	r->first = (struct freeze_first){ .outcome = FREEZE_WAITING, .seq = z->seq, .own_ns = x->froze.ns };
 }
 
 /* A request has its outcome. */
@@ -113,14 +112,14 @@ static void note_peer_time(struct exchange *x, const struct packet_freeze *f, in
 {
 	const struct flight *answered = verb_flight_of(x, x->emit.reply.sender_seq);
 	struct freeze_first *first = &x->result.freeze.first;
-	const int64_t peer_ns = now_ns - x->emit.freeze.since_ns - f->age_us * NS_PER_US;
+	int64_t peer_ns = now_ns - x->emit.freeze.since_ns - f->age_us * NS_PER_US;
 
 	if (first->outcome != FREEZE_WAITING || f->age_us == UINT32_MAX)
 		return;
-	first->peer_ns = peer_ns > 0 ? peer_ns : 0;
-	first->peer_bound_ns = first->peer_ns;
-	if (answered->key == x->emit.reply.sender_seq && now_ns - answered->sent_ns < first->peer_ns)
-		first->peer_bound_ns = now_ns - answered->sent_ns;
+	peer_ns = peer_ns > 0 ? peer_ns : 0;
+	first->peer_ns = first->peer_bound_ns = optional_of(peer_ns);
+	if (answered->key == x->emit.reply.sender_seq && now_ns - answered->sent_ns < peer_ns)
+		first->peer_bound_ns = optional_of(now_ns - answered->sent_ns);
 }
 
 /* The flight of this probe if its local times are complete; else NULL. */
@@ -150,9 +149,10 @@ static void note_peer_breach(struct exchange *x, const struct packet_freeze *f, 
 	if (r->first.outcome)
 		return;
 	r->event_raw_ns = event_raw_ns(probe, clock_read_ns(CLOCK_MONOTONIC));
-	r->first = (struct freeze_first){ .outcome = FREEZE_BY_PEER, .seq = f->seq, .peer_ns = f->age_us * NS_PER_US,
-					  .peer_bound_ns = -1, .holds = -1,
-					  .own_ns = x->froze.ns < 0 ? -1 : clock_read_ns(CLOCK_MONOTONIC) - now_ns };
+	r->first = (struct freeze_first){ .outcome = FREEZE_BY_PEER, .seq = f->seq,
+					  .peer_ns = optional_of(f->age_us * NS_PER_US) };
+	if (x->froze.ns.known)
+		r->first.own_ns = optional_of(clock_read_ns(CLOCK_MONOTONIC) - now_ns);
 }
 
 void freeze_note_reply(struct exchange *x, bool in_time)
@@ -295,7 +295,7 @@ static void remember_frozen(struct exchange *x, const struct session *session, u
 	z->of = session->sender;
 	z->seq = seq;
 	z->frozen_ns = now_ns;
-	z->flags = FREEZE_FROZEN | (x->froze.ns < 0 ? FREEZE_NO_TRACE : 0);
+	z->flags = FREEZE_FROZEN | (x->froze.ns.known ? 0 : FREEZE_NO_TRACE);
 }
 
 void freeze_for_emitter(struct exchange *x, struct session *session)
@@ -317,10 +317,12 @@ void freeze_for_emitter(struct exchange *x, struct session *session)
 		return;
 	r->emitter = x->arrival.from;
 	r->event_raw_ns = event_raw_ns(f, now_ns);
-	r->first = (struct freeze_first){ .outcome = x->froze.ns < 0 ? FREEZE_MARKED : FREEZE_CONFIRMED, .seq = z->due_seq,
-					  .own_ns = x->froze.ns < 0 ? -1 : now_ns - z->due_ns, .peer_bound_ns = -1,
-					  .peer_ns = z->due_age_us == UINT32_MAX ? -1 : z->due_age_us * NS_PER_US,
-					  .holds = -1 };
+	r->first = (struct freeze_first){ .outcome = x->froze.ns.known ? FREEZE_CONFIRMED : FREEZE_MARKED,
+					  .seq = z->due_seq };
+	if (x->froze.ns.known)
+		r->first.own_ns = optional_of(now_ns - z->due_ns);
+	if (z->due_age_us != UINT32_MAX)
+		r->first.peer_ns = optional_of(z->due_age_us * NS_PER_US);
 }
 
 /* The replies report only a breach at which this host has just frozen its trace, or has none. */

@@ -9,7 +9,7 @@
 /* Result of a hook that freezes the trace of this host. */
 struct freeze_done {
 	bool was_frozen; /* before, at another breach */
-	int64_t ns; /* from the call of the hook until the trace was frozen; -1: no trace was frozen by it */
+	struct optional ns; /* from the call of the hook until the trace was frozen; not known: no trace was frozen by it */
 };
 
 /* Emitter. */

@@ -17,18 +17,18 @@ static const char *const freeze_names[FREEZE_OUTCOMES] = {
 	[FREEZE_BY_PEER] = "by_peer",
 };
 
-/* The first breach of the run at which the other host was to freeze. Times are -1 if they are not known. */
+/* The first breach of the run at which the other host was to freeze. */
 struct freeze_first {
 	enum freeze_outcome outcome;
 	uint32_t seq;
 	/* the trace of this host was frozen this long after the breach was seen; at a breach of the other host, after
 	 * the packet with its flag was read */
-	int64_t own_ns;
+	struct optional own_ns;
 	/* an emitter's breach: the reflector froze at most this long after it was seen, and at least this less the
 	 * bound. A breach of the other host: its age when its packet was made */
-	int64_t peer_ns, peer_bound_ns;
+	struct optional peer_ns, peer_bound_ns;
 	uint32_t probes; /* emitter: probes that carried the request */
-	int holds; /* 1: the frozen buffer of this host reaches back to the packet, 0: it does not; -1: not known */
+	struct optional holds; /* 1: the frozen buffer of this host reaches back to the packet; 0: it does not */
 };
 
 struct result_freeze {

@@ -37,8 +37,10 @@ static bool find_oldest(const char *text, int64_t *oldest_ns)
 	return true;
 }
 
+static const struct optional not_known = { .known = false };
+
 /* Of one CPU; see trace_reaches(). */
-static int cpu_reaches(const struct trace *t, int cpu, int64_t raw_ns)
+static struct optional cpu_reaches(const struct trace *t, int cpu, int64_t raw_ns)
 {
 	char name[64], text[512];
 	uint64_t overrun;
@@ -46,27 +48,26 @@ static int cpu_reaches(const struct trace *t, int cpu, int64_t raw_ns)
 
 	snprintf(name, sizeof(name), "per_cpu/cpu%d/stats", cpu);
 	if (trace_read_text(t, name, text, sizeof(text)) || !find_number(text, "\noverrun:", &overrun))
-		return -1;
+		return not_known;
 	if (!overrun)
-		return 1;
-	return find_oldest(text, &oldest_ns) ? oldest_ns <= raw_ns : -1;
+		return optional_of(true);
+	return find_oldest(text, &oldest_ns) ? optional_of(oldest_ns <= raw_ns) : not_known;
 }
 
-int trace_reaches(const struct trace *t, int64_t raw_ns)
+struct optional trace_reaches(const struct trace *t, int64_t raw_ns)
 {
+	struct optional reaches = not_known;
 	DIR *per_cpu;
-	int reaches = -1, cpu;
+	int cpu;
 
 	if (!trace_is_frozen(t) || !t->unsaved || t->last.snapshot_taken || strcmp(t->clock, "mono_raw"))
-		return -1;
+		return not_known;
 	per_cpu = trace_open_per_cpu(t);
 	if (!per_cpu)
-		return -1;
+		return not_known;
 	while ((cpu = trace_next_cpu(per_cpu)) >= 0) {
-		const int one = cpu_reaches(t, cpu, raw_ns);
-
-		reaches = one;
-		if (one != 1)
+		reaches = cpu_reaches(t, cpu, raw_ns);
+		if (!reaches.known || !reaches.value)
 			break;
 	}
 	closedir(per_cpu);

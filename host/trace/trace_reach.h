@@ -6,7 +6,7 @@
 #include "tracefs.h"
 
 /* 1: the frozen buffer of each CPU has all events since raw_ns of CLOCK_MONOTONIC_RAW; 0: one of them has overwritten
- * some; -1: not known (a snapshot, another trace clock, or the buffers are saved already). Not in the loop. */
-int trace_reaches(const struct trace *t, int64_t raw_ns);
+ * some. Not known with a snapshot or another trace clock, or if the buffers are saved already. Not in the loop. */
+struct optional trace_reaches(const struct trace *t, int64_t raw_ns);
 
 #endif

@@ -194,14 +194,14 @@ static void put_first_freeze(struct json *j, const struct result_freeze *z)
 	json_object(j, "first");
 	json_text(j, "outcome", freeze_names[f->outcome]);
 	json_count(j, "seq", f->seq);
-	json_integer_if(j, "own_ns", f->own_ns >= 0, f->own_ns);
-	json_integer_if(j, "peer_ns", f->peer_ns >= 0, f->peer_ns);
-	json_integer_if(j, "peer_bound_ns", f->peer_bound_ns >= 0, f->peer_bound_ns);
+	json_optional(j, "own_ns", f->own_ns);
+	json_optional(j, "peer_ns", f->peer_ns);
+	json_optional(j, "peer_bound_ns", f->peer_bound_ns);
 	json_count(j, "probes", f->probes);
-	if (f->holds < 0)
+	if (!f->holds.known)
 		json_null(j, "buffer_holds_packet");
 	else
-		json_bool(j, "buffer_holds_packet", f->holds);
+		json_bool(j, "buffer_holds_packet", f->holds.value);
 	json_text(j, "emitter", *z->emitter_name ? z->emitter_name : NULL);
 	json_end(j);
 }

@@ -20,9 +20,9 @@ bool freeze_is_shown(const struct report *r)
 
 static void add_holds(char *text, size_t bytes, const struct freeze_first *first)
 {
-	if (first->holds == 1)
+	if (first->holds.known && first->holds.value)
 		add("; the buffer has the packet");
-	if (first->holds == 0)
+	if (first->holds.known && !first->holds.value)
 		add("; the buffer no longer had the packet: make it larger");
 }
 
@@ -39,7 +39,7 @@ static void add_refusal(char *text, size_t bytes, const struct result_freeze *z)
 
 	switch (first->outcome) {
 	case FREEZE_CONFIRMED:
-		if (first->peer_ns < 0)
+		if (!first->peer_ns.known)
 			add("; the peer froze, too");
 		break;
 	case FREEZE_MARKED:
@@ -64,17 +64,17 @@ static void say_emitter(char *text, size_t bytes, const struct result_freeze *z)
 	const struct freeze_first *first = &z->first;
 	const bool of_peer = first->outcome == FREEZE_BY_PEER;
 
-	const bool peer = !of_peer && first->peer_ns >= 0;
+	const bool peer = !of_peer && first->peer_ns.known;
 
-	if (first->own_ns >= 0)
-		add("this host %.1f us%s", label_us(first->own_ns), peer ? " and " : "");
+	if (first->own_ns.known)
+		add("this host %.1f us%s", label_us(first->own_ns.value), peer ? " and " : "");
 	if (peer)
-		add("the peer at most %.1f us", label_us(first->peer_ns));
-	add("%s", first->own_ns >= 0 || peer ? " after " : "");
+		add("the peer at most %.1f us", label_us(first->peer_ns.value));
+	add("%s", first->own_ns.known || peer ? " after " : "");
 	add("%sbreach #%" PRIu32 " was %s", of_peer ? "the reflector's " : "", first->seq, of_peer ? "reported" : "seen");
-	if (of_peer && first->peer_ns >= 0)
-		add(", %.1f us after it was seen there", label_us(first->peer_ns));
-	if (first->own_ns < 0)
+	if (of_peer && first->peer_ns.known)
+		add(", %.1f us after it was seen there", label_us(first->peer_ns.value));
+	if (!first->own_ns.known)
 		add("; this host froze no trace");
 	add_holds(text, bytes, first);
 	if (!of_peer)
@@ -93,12 +93,12 @@ static void say_reflector(char *text, size_t bytes, const struct report *r)
 
 	if (first->outcome) {
 		add("on request of %s, breach #%" PRIu32, *z->emitter_name ? z->emitter_name : "an emitter", first->seq);
-		if (first->own_ns >= 0)
-			add(", %.1f us after the request was read", label_us(first->own_ns));
+		if (first->own_ns.known)
+			add(", %.1f us after the request was read", label_us(first->own_ns.value));
 		else
 			add(", marked without a trace");
-		if (first->peer_ns >= 0)
-			add(", which was sent %.1f us after the breach", label_us(first->peer_ns));
+		if (first->peer_ns.known)
+			add(", which was sent %.1f us after the breach", label_us(first->peer_ns.value));
 		add_holds(text, bytes, first);
 	} else {
 		add("not on request of an emitter");

@@ -39,7 +39,7 @@ static void on_peer_breach(void *context, uint32_t seq, const struct sample *s)
 	hook_has_sample = s;
 	now_ns += 20 * NS_PER_US;
 	trace_state = 1;
-	x.froze = (struct freeze_done){ .was_frozen = was, .ns = was ? -1 : 20 * NS_PER_US };
+	x.froze = (struct freeze_done){ .was_frozen = was, .ns = { .known = !was, .value = was ? 0 : 20 * NS_PER_US } };
 }
 
 static void begin(enum role role)
@@ -59,7 +59,6 @@ static void begin(enum role role)
 	x.flight_mask = FLIGHTS - 1;
 	x.on_peer_breach = on_peer_breach;
 	x.trace_state = &trace_state;
-	x.froze.ns = -1;
 	x.freezes = true;
 	packet_prepare(x.emit.probe, &plan);
 }
@@ -83,7 +82,9 @@ static void breach(uint32_t seq)
 	const int64_t seen_ns = now_ns;
 
 	now_ns += 3 * NS_PER_US;
-	x.froze = (struct freeze_done){ .was_frozen = trace_state, .ns = trace_state ? -1 : 3 * NS_PER_US };
+	x.froze = (struct freeze_done){ .was_frozen = trace_state };
+	if (!trace_state)
+		x.froze.ns = optional_of(3 * NS_PER_US);
 	trace_state = 1;
 	freeze_note_breach(&x, sent(seq), seen_ns);
 }
@@ -138,9 +139,9 @@ static void a_request_is_repeated_until_it_is_confirmed(void **state)
 	assert_false(x.emit.freeze.changed);
 	assert_int_equal(first->outcome, FREEZE_CONFIRMED);
 	assert_int_equal(first->seq, BREACH_SEQ);
-	assert_int_equal(first->own_ns, 3 * NS_PER_US);
-	assert_int_equal(first->peer_ns, (3 + 90 + 20 - 15) * NS_PER_US);
-	assert_int_equal(first->peer_bound_ns, 20 * NS_PER_US);
+	assert_int_equal(first->own_ns.value, 3 * NS_PER_US);
+	assert_int_equal(first->peer_ns.value, (3 + 90 + 20 - 15) * NS_PER_US);
+	assert_int_equal(first->peer_bound_ns.value, 20 * NS_PER_US);
 	assert_int_equal(first->probes, 4);
 	assert_true(x.result.freeze.peer_supports);
 	/* The same reply again. */
@@ -167,7 +168,7 @@ static void a_refusal_ends_a_request(void **state)
 		probe();
 		reply(rows[i].flags, BREACH_SEQ, 0, true);
 		assert_int_equal(x.result.freeze.first.outcome, rows[i].outcome);
-		assert_int_equal(x.result.freeze.first.peer_ns, -1);
+		assert_false(x.result.freeze.first.peer_ns.known);
 		assert_int_equal(probe().flags, 0);
 		assert_int_equal(hooks, 0);
 	}
@@ -260,8 +261,8 @@ static void a_breach_of_the_reflector(void **state)
 	assert_int_equal(hook_seq, BREACH_SEQ);
 	assert_true(hook_has_sample);
 	assert_int_equal(x.result.freeze.first.outcome, FREEZE_BY_PEER);
-	assert_int_equal(x.result.freeze.first.peer_ns, 40 * NS_PER_US);
-	assert_int_equal(x.result.freeze.first.own_ns, 20 * NS_PER_US);
+	assert_int_equal(x.result.freeze.first.peer_ns.value, 40 * NS_PER_US);
+	assert_int_equal(x.result.freeze.first.own_ns.value, 20 * NS_PER_US);
 	f = probe();
 	assert_int_equal(f.flags, FREEZE_SEEN);
 	assert_int_equal(f.seq, BREACH_SEQ);
@@ -325,8 +326,8 @@ static void an_allowed_request_is_honoured_once(void **state)
 	assert_int_equal(x.result.freeze.asked, 1);
 	assert_int_equal(x.result.freeze.confirmed, 1);
 	assert_int_equal(first->outcome, FREEZE_CONFIRMED);
-	assert_int_equal(first->own_ns, (30 + 20) * NS_PER_US);
-	assert_int_equal(first->peer_ns, 214 * NS_PER_US);
+	assert_int_equal(first->own_ns.value, (30 + 20) * NS_PER_US);
+	assert_int_equal(first->peer_ns.value, 214 * NS_PER_US);
 }
 
 static void two_emitters(void **state)
@@ -397,7 +398,7 @@ static void a_reflector_without_a_trace_marks(void **state)
 	request(0, FREEZE_ASKED, BREACH_SEQ);
 	assert_int_equal(request(0, FREEZE_ASKED, BREACH_SEQ).flags, FREEZE_FROZEN | FREEZE_NO_TRACE);
 	assert_int_equal(x.result.freeze.first.outcome, FREEZE_MARKED);
-	assert_int_equal(x.result.freeze.first.own_ns, -1);
+	assert_false(x.result.freeze.first.own_ns.known);
 }
 
 static void own_breaches_are_reported(void **state)

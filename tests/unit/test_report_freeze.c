@@ -24,8 +24,8 @@ static struct freeze_first *begin(enum role role, enum freeze_outcome outcome)
 	options.role = role;
 	options.allow_freeze = false;
 	result.freeze.asked = 1;
-	result.freeze.first = (struct freeze_first){ .outcome = outcome, .seq = 4711, .own_ns = 3100, .peer_ns = -1,
-						     .peer_bound_ns = -1, .probes = 12, .holds = -1 };
+	result.freeze.first = (struct freeze_first){ .outcome = outcome, .seq = 4711, .own_ns = optional_of(3100),
+						     .probes = 12 };
 	return &result.freeze.first;
 }
 
@@ -37,21 +37,21 @@ static void an_emitter(void **state)
 	memset(&result.freeze, 0, sizeof(result.freeze));
 	assert_false(freeze_is_shown(&report));
 	f = begin(ROLE_EMIT, FREEZE_CONFIRMED);
-	f->peer_ns = 214000;
-	f->holds = 1;
+	f->peer_ns = optional_of(214000);
+	f->holds = optional_of(true);
 	assert_says("Frozen: this host 3.1 us and the peer at most 214.0 us after breach #4711 was seen; the buffer has the "
 		    "packet");
-	f->holds = 0;
+	f->holds = optional_of(false);
 	result.freeze.left_out = 5;
 	assert_says("Frozen: this host 3.1 us and the peer at most 214.0 us after breach #4711 was seen; the buffer no "
 		    "longer had the packet: make it larger; not requested 5");
 	result.freeze.left_out = 0;
-	f->holds = -1;
+	f->holds = (struct optional){ .known = false };
 	result.freeze.asked = 7;
 	result.freeze.confirmed = 6;
 	assert_says("Frozen: this host 3.1 us and the peer at most 214.0 us after breach #4711 was seen; 6 of 7 requests "
 		    "confirmed");
-	begin(ROLE_EMIT, FREEZE_CONFIRMED)->own_ns = -1;
+	begin(ROLE_EMIT, FREEZE_CONFIRMED)->own_ns = (struct optional){ .known = false };
 	assert_says("Frozen: breach #4711 was seen; this host froze no trace; the peer froze, too");
 	begin(ROLE_EMIT, FREEZE_DENIED);
 	assert_says("Frozen: this host 3.1 us after breach #4711 was seen; the peer refused: see its --allow-freeze and "
@@ -67,7 +67,7 @@ static void an_emitter(void **state)
 		    "asked)");
 	result.freeze.peer_supports = true;
 	assert_says("Frozen: this host 3.1 us after breach #4711 was seen; the peer did not confirm (12 probes asked)");
-	begin(ROLE_EMIT, FREEZE_BY_PEER)->peer_ns = 40000;
+	begin(ROLE_EMIT, FREEZE_BY_PEER)->peer_ns = optional_of(40000);
 	assert_says("Frozen: this host 3.1 us after the reflector's breach #4711 was reported, 40.0 us after it was seen "
 		    "there");
 }
@@ -77,7 +77,7 @@ static void a_reflector(void **state)
 	struct freeze_first *f = begin(ROLE_REFLECT, FREEZE_CONFIRMED);
 
 	(void)state;
-	f->peer_ns = 214000;
+	f->peer_ns = optional_of(214000);
 	strcpy(result.freeze.emitter_name, "192.0.2.1");
 	options.allow_freeze = true;
 	result.freeze.refused = 3;
@@ -85,7 +85,7 @@ static void a_reflector(void **state)
 	assert_says("Frozen: on request of 192.0.2.1, breach #4711, 3.1 us after the request was read, which was sent "
 		    "214.0 us after the breach; refused 3; refused while frozen at another breach 2");
 	f = begin(ROLE_REFLECT, FREEZE_MARKED);
-	f->own_ns = -1;
+	f->own_ns = (struct optional){ .known = false };
 	assert_says("Frozen: on request of an emitter, breach #4711, marked without a trace");
 	begin(ROLE_REFLECT, FREEZE_NONE);
 	result.freeze.refused = 1;

@@ -583,9 +583,15 @@ static void freezes(void **state)
 	z->announced = 4;
 	z->peer_supports = true;
 	for (enum freeze_outcome i = FREEZE_WAITING; i < FREEZE_OUTCOMES; i++) {
-		z->first = (struct freeze_first){ .outcome = i, .seq = UINT32_MAX, .own_ns = i % 2 ? -1 : 3100,
-						  .peer_ns = i % 3 ? -1 : 214000, .peer_bound_ns = i % 3 ? -1 : 30000,
-						  .probes = 1000, .holds = (int)i % 3 - 1 };
+		z->first = (struct freeze_first){ .outcome = i, .seq = UINT32_MAX, .probes = 1000 };
+		if (i % 2 == 0)
+			z->first.own_ns = optional_of(3100);
+		if (i % 3 == 0) {
+			z->first.peer_ns = optional_of(214000);
+			z->first.peer_bound_ns = optional_of(30000);
+		} else {
+			z->first.holds = optional_of(i % 3 == 1);
+		}
 		assert_same_freeze();
 	}
 	strcpy(z->emitter_name, "2001:db8::1");

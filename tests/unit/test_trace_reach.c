@@ -60,6 +60,14 @@ static int end(void **state)
 	return 0;
 }
 
+/* -1: not known. */
+static int reach(void)
+{
+	const struct optional reaches = trace_reaches(&t, EVENT_NS);
+
+	return reaches.known ? (int)reaches.value : -1;
+}
+
 static void each_cpu_has_to_reach_back(void **state)
 {
 	static const struct {
@@ -82,37 +90,37 @@ static void each_cpu_has_to_reach_back(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		put_stats(1, rows[i].stats);
-		if (trace_reaches(&t, EVENT_NS) != rows[i].reaches)
+		if (reach() != rows[i].reaches)
 			fail_msg("row %zu", i);
 	}
 	/* One CPU that does not is enough. */
 	put_stats(0, STATS("1", " 5144.000000"));
 	put_stats(1, STATS("9", " 5143.000013"));
-	assert_int_equal(trace_reaches(&t, EVENT_NS), 0);
+	assert_int_equal(reach(), 0);
 	put_stats(0, STATS("0", " 0.000000"));
-	assert_int_equal(trace_reaches(&t, EVENT_NS), 1);
+	assert_int_equal(reach(), 1);
 }
 
 static void of_other_traces_it_is_not_known(void **state)
 {
 	(void)state;
 	put_stats(1, STATS("0", " 5143.000013"));
-	assert_int_equal(trace_reaches(&t, EVENT_NS), 1);
+	assert_int_equal(reach(), 1);
 	t.unsaved = false;
-	assert_int_equal(trace_reaches(&t, EVENT_NS), -1);
+	assert_int_equal(reach(), -1);
 	t.unsaved = true;
 	t.last.snapshot_taken = true;
-	assert_int_equal(trace_reaches(&t, EVENT_NS), -1);
+	assert_int_equal(reach(), -1);
 	t.last.snapshot_taken = false;
 	t.state = TRACE_ARMED;
-	assert_int_equal(trace_reaches(&t, EVENT_NS), -1);
+	assert_int_equal(reach(), -1);
 	t.state = TRACE_FROZEN;
 	strcpy(t.clock, "local");
-	assert_int_equal(trace_reaches(&t, EVENT_NS), -1);
+	assert_int_equal(reach(), -1);
 	strcpy(t.clock, "mono_raw");
 	close(t.folder_fd);
 	t.folder_fd = -1;
-	assert_int_equal(trace_reaches(&t, EVENT_NS), -1);
+	assert_int_equal(reach(), -1);
 }
 
 int main(void)
