@@ -48,7 +48,8 @@ def shape_of(line):
     line = re.sub(r"^Measurement: .*", "Measurement:", line)
     line = re.sub(r"( lost|samples in .* s)(: \w+)$", r"\1", line.replace(" (too few for p99.9)", ""))
     line = re.sub(r"(\d)\*", r"\1 ", line)
-    return re.sub(r"\s+", " ", NUMBER.sub("0", line)).strip()
+    line = re.sub(r"\b0 ms\b", "0 us", NUMBER.sub("0", line))  # the unit follows the size
+    return re.sub(r"\s+", " ", line).strip()
 
 
 def without_modes(lines):
