@@ -14,7 +14,7 @@ judge 'rant.spec has the version' "$(same "$(sed -n 's/^Version: *//p' packaging
 
 sources=$(sed -n '/^build:/ { s/^build: *//; s/ *|.*//; p }' tests/packages.sh | tr ' ' '\n' | grep -v '^gcc$\|^libc6-dev$' | sort)
 judge 'debian/control needs what tests/packages.sh installs for a build' \
-	"$(diff <(sed -n '/^Build-Depends:/,/^[A-Z].*:/p' debian/control | grep -o 'lib[^ ,]*' | sort) <(echo "$sources"))"
+	"$(diff <(sed -n '/^Build-Depends:/,/^[A-Z].*:/p' debian/control | grep -oE '(lib|nettle)[^ ,]*' | sort) <(echo "$sources"))"
 sources=$(sed -n '/^build:/ { s/.*| *//; p }' tests/packages.sh | tr ' ' '\n' | grep -v '^glibc-devel$' | sort)
 judge 'rant.spec needs what tests/packages.sh installs for a build' \
 	"$(diff <(sed -n 's/^BuildRequires: *//p' packaging/rant.spec | grep -v '^make$\|^systemd-rpm-macros$' | sort) <(echo "$sources"))"
