@@ -5,7 +5,7 @@
 
 GOOD is a report as it was printed once. Any number stands for any other, and so many blanks for so many others. A line
 that begins with "?" there may be missing, or be there several times; behind a line "?..." anything may come. What hangs on
-the machine is left out of both: how few samples support something, the rate while answered, for how long the loop stood, the period of spikes, modes,
+the machine is left out of both: that it traces (another test may), how few samples support something, the rate while answered, for how long the loop stood, the period of spikes, modes,
 intervals of percentiles, and reasons of the verdict that a busy machine has. Prints the first line that differs; exit status 1 if one does.
 """
 import re
@@ -57,9 +57,10 @@ def without_modes(text):
 def read(path):
     with open(path, encoding="ascii") as f:
         text = re.sub(r"\n{1,2}Spikes come every .*(\n    .*|\n  in the .*)*", "", f.read())
+    text = text.replace(", tracing is on", "")
     text = re.sub(r"^  95 % intervals of the .*\n(    .*\n)+", "", text, flags=re.M)
     lines = without_busy(as_brief(without_modes(text).splitlines()))
-    return [shape_of(line) for line in lines if not re.search("fewer than ten samples are above|^  Stalled for:|^  The negative values", line)]
+    return [shape_of(line) for line in lines if not re.search("fewer than ten samples are above|^  Stalled for:|^  The negative values|^Note: tracing is on ", line)]
 
 
 def compare(good, report):
