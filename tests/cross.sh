@@ -57,12 +57,12 @@ apt_own() {
 		-o APT::Architecture="$arch" -o APT::Architectures::="$arch" "${@:2}"
 }
 
-# Fetched files stay until they are deleted.
+# Fetched files stay until they are deleted, or until other packages are needed.
 fetch() {
 	local suite mirror
 	local options=
 
-	[ ! -e "$root/complete" ] || return 0
+	[ "$(cat "$root/complete" 2>/dev/null)" != "${packages[*]}" ] || return 0
 	rm -rf "$root"
 	mkdir -p "$cache/$arch"/apt/{sources,lists/partial,cache/archives/partial} "$root/debs"
 	[ ! -e "$keyring" ] || options=" signed-by=$keyring"
@@ -72,7 +72,7 @@ fetch() {
 	apt_own apt-get update -qq && (cd "$root/debs" && apt_own apt-get -qq download "${packages[@]}") || return 1
 	find "$root/debs" -name '*.deb' -exec dpkg -x {} "$root" \;
 	rm -r "$root/debs"
-	touch "$root/complete"
+	echo "${packages[*]}" >"$root/complete"
 }
 
 skip() {
