@@ -79,7 +79,7 @@ held() {
 			wrong += held >= least && $from - $(from == 17 ? 2 : 9) > held
 		}
 		END { print n + 0, wrong + 0 }' "$work/e.log")
-	expect "$count" -ge 50 'packets that waited between queueing discipline and driver'
+	expect "$count" -ge 40 'packets that waited between queueing discipline and driver'
 	expect "$wrong" -eq 0 'of them, longer before the queueing discipline'
 	if [ "$side" = b ]; then
 		read -r count wrong < <(blamed)
