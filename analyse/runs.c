@@ -425,9 +425,8 @@ static int take_origin(struct read_file *f, const struct tree *root)
 static int take_members(struct read *read, const struct tree *root)
 {
 	static const char *const paths[] = {
-		"run", "verdict.not_judged", "verdict.tracing", "configuration", "host", "nic", "wire_time", "ipdv", "as_told",
-		"schedule", "window", "source_ports", "modes", "counters", "trace", "commands", "log", "findings",
-		"findings_left_out",
+		"run", "verdict.not_judged", "verdict.tracing", "configuration", "host", "nic", "ipdv", "as_told",
+		"source_ports", "modes", "counters", "trace", "commands", "log", "findings", "findings_left_out",
 	};
 
 	_Static_assert(sizeof(paths) / sizeof(paths[0]) <= READ_MEMBERS, "struct read holds each member");

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #define READ_SETTINGS_MAX 32
-#define READ_MEMBERS 20
+#define READ_MEMBERS 16
 
 /* A file that was read. */
 struct read_file {

@@ -357,34 +357,21 @@ static void put_wire(struct json *j, const struct wire *w)
 	json_end(j);
 }
 
-/* Of the JSON of a single emitter; logs and several files have none of these. */
-static void put_read_schedule(struct json *j, const struct report *r)
-{
-	static const char *const members[] = { "as_told", "schedule", "window", "source_ports" };
-	const struct read *read = r->result->read;
-
-	if (r->options->role != ROLE_EMIT || !read->settings || read->files > 1)
-		return;
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-		if (!json_read_member(j, r, members[i]))
-			json_null(j, members[i]);
-}
-
 void json_statistics(struct json *j, const struct report *r, bool histograms)
 {
 	const struct read *read = r->result->read;
 
 	json_metrics(j, r, histograms);
-	if (!json_read_member(j, r, "wire_time"))
-		put_wire(j, &r->result->wire);
+	put_wire(j, &r->result->wire);
 	/* IPDV is known for a live run and for the log of an emitter, not for merged runs. */
 	if (!json_read_member(j, r, "ipdv") && (!read || (!read->settings && r->options->role == ROLE_EMIT)))
 		json_ipdv(j, r);
-	if (read) {
-		put_read_schedule(j, r);
+	/* Logs and several files have none of these. */
+	if (read && (!read->settings || read->files > 1))
 		return;
-	}
-	put_reported(j, r);
+	if (!json_read_member(j, r, "as_told"))
+		put_reported(j, r);
 	put_schedule(j, r);
-	put_ports(j, r);
+	if (!json_read_member(j, r, "source_ports"))
+		put_ports(j, r);
 }

@@ -680,6 +680,7 @@ static void set_up_schedule(void)
 	options.jitter_percent = 7;
 	options.seed = 8;
 	options.pacing = PACING_SLEEP;
+	options.stamp_every = 4;
 	counter_add(&result.slots, 9);
 	counter_add(&result.missed, 2);
 	result.window = (struct window_use){ .most = 64, .reached = 5, .stamps_most = 4, .stamps_limited = true,
