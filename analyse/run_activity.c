@@ -9,14 +9,12 @@
 
 static bool take_difference(struct result_difference *d, const struct tree *t)
 {
-	const char *change = tree_text(tree_member(t, "change"));
-	int i = ACTIVITY_COUNTED;
+	const int change = run_index_of(tree_member(t, "change"), json_activity_changes, ACTIVITY_COUNTED,
+					JSON_ACTIVITY_CHANGES);
 
-	while (change && i < JSON_ACTIVITY_CHANGES && strcmp(change, json_activity_changes[i]))
-		i++;
-	if (!change || i == JSON_ACTIVITY_CHANGES)
+	if (change < 0)
 		return false;
-	d->change = (enum activity_change)i;
+	d->change = (enum activity_change)change;
 	run_take_text(d->group, sizeof(d->group), tree_member(t, "group"));
 	run_take_text(d->name, sizeof(d->name), tree_member(t, "name"));
 	run_take_text(d->unit, sizeof(d->unit), tree_member(t, "unit"));

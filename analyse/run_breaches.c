@@ -10,15 +10,12 @@
 /* Takes a source and its time. A time without a source is not known. */
 static bool take_time(struct sample *s, int i, const struct tree *source, const struct tree *ns)
 {
-	const char *text = tree_text(source);
-	int k = SOURCE_USER;
+	const int k = run_index_of(source, json_sources, SOURCE_USER, SOURCES);
 
-	if (!text)
+	if (k < 0)
 		return !source;
-	while (k < SOURCES && strcmp(text, json_sources[k]))
-		k++;
 	s->source[i] = (uint8_t)k;
-	return k < SOURCES && run_take_time(&s->time_ns[i], ns);
+	return run_take_time(&s->time_ns[i], ns);
 }
 
 static bool take_follow_up(struct sample *s, const struct tree *t)
@@ -32,42 +29,22 @@ static bool take_follow_up(struct sample *s, const struct tree *t)
 	return text && i < FOLLOW_UPS;
 }
 
-static bool take_flag(const struct tree *t)
-{
-	bool yes;
-
-	return tree_is_bool(t, &yes) && yes;
-}
-
-static bool take_gap(uint32_t *to, const struct tree *t)
-{
-	uint64_t ns;
-
-	if (!run_take_number(&ns, t) || ns > UINT32_MAX)
-		return false;
-	*to = (uint32_t)ns;
-	return true;
-}
-
 static bool take_sample(struct sample *s, const struct tree *t)
 {
 	const struct tree *record = tree_member(t, "record");
 	const struct tree *sources = tree_member(record, "sources"), *times = tree_member(record, "times_ns");
-	uint64_t seq;
 
-	*s = (struct sample){ .same_timebase = take_flag(tree_member(record, "same_timebase")),
-			      .off_scale = take_flag(tree_member(record, "off_scale")),
-			      .alike = take_flag(tree_member(record, "alike")) };
-	if (!run_take_number(&seq, tree_member(t, "seq")) || seq > UINT32_MAX ||
-	    !run_take_time(&s->latency_ns, tree_member(t, "latency_ns")))
+	*s = (struct sample){ .same_timebase = run_is_true(tree_member(record, "same_timebase")),
+			      .off_scale = run_is_true(tree_member(record, "off_scale")),
+			      .alike = run_is_true(tree_member(record, "alike")) };
+	if (!run_take_u32(&s->seq, tree_member(t, "seq")) || !run_take_time(&s->latency_ns, tree_member(t, "latency_ns")))
 		return false;
-	s->seq = (uint32_t)seq;
 	for (int i = 0; i < ALL_TIMES; i++)
 		if (!take_time(s, i, tree_item(sources, (size_t)i), tree_item(times, (size_t)i)))
 			return false;
 	return take_follow_up(s, tree_member(record, "reflector_stamps")) &&
-	       take_gap(&s->poll_gap_ns, tree_member(record, "poll_gap_ns")) &&
-	       take_gap(&s->remote_poll_gap_ns, tree_member(record, "remote_poll_gap_ns"));
+	       run_take_u32(&s->poll_gap_ns, tree_member(record, "poll_gap_ns")) &&
+	       run_take_u32(&s->remote_poll_gap_ns, tree_member(record, "remote_poll_gap_ns"));
 }
 
 static bool take_breach(struct outcome *o, struct sample *s, const struct tree *t)
@@ -140,22 +117,17 @@ static bool take_duration(struct optional *to, const struct tree *t)
 
 static bool take_first_freeze(struct result_freeze *z, const struct tree *t)
 {
-	const char *outcome = tree_text(tree_member(t, "outcome"));
+	const int outcome = run_index_of(tree_member(t, "outcome"), freeze_names, FREEZE_WAITING, FREEZE_OUTCOMES);
 	const struct tree *holds = tree_member(t, "buffer_holds_packet");
 	struct freeze_first *f = &z->first;
 	bool yes;
-	uint64_t seq, probes;
-	int i = FREEZE_WAITING;
 
-	while (outcome && i < FREEZE_OUTCOMES && strcmp(outcome, freeze_names[i]))
-		i++;
-	if (!outcome || i == FREEZE_OUTCOMES || !run_take_number(&seq, tree_member(t, "seq")) || seq > UINT32_MAX ||
-	    !run_take_number(&probes, tree_member(t, "probes")) || probes > UINT32_MAX)
+	if (outcome < 0 || !run_take_u32(&f->seq, tree_member(t, "seq")) ||
+	    !run_take_u32(&f->probes, tree_member(t, "probes")))
 		return false;
-	*f = (struct freeze_first){ .outcome = (enum freeze_outcome)i, .seq = (uint32_t)seq, .probes = (uint32_t)probes,
-				    .holds = { .known = tree_is_bool(holds, &yes) } };
-	if (f->holds.known)
-		f->holds.value = yes;
+	f->outcome = (enum freeze_outcome)outcome;
+	if (tree_is_bool(holds, &yes))
+		f->holds = optional_of(yes);
 	run_take_text(z->emitter_name, sizeof(z->emitter_name), tree_member(t, "emitter"));
 	return take_duration(&f->own_ns, tree_member(t, "own_ns")) &&
 	       take_duration(&f->peer_ns, tree_member(t, "peer_ns")) &&
@@ -184,7 +156,7 @@ int run_take_freeze(struct outcome *o, const struct tree *root, const char *path
 			return run_refuse(path, "freeze", "is not valid");
 		counter_add(counts[i].to, (uint64_t)count);
 	}
-	z->peer_supports = take_flag(tree_member(t, "peer_supports"));
+	z->peer_supports = run_is_true(tree_member(t, "peer_supports"));
 	if (tree_is_object(first) && !take_first_freeze(z, first))
 		return run_refuse(path, "freeze", "is not valid");
 	return 0;

@@ -10,12 +10,9 @@
 /* Index of the text in a list of `n`; 0: it is missing, or not in the list after the first. */
 static int index_of(const struct tree *t, const char *const list[], int n)
 {
-	const char *text = tree_text(t);
+	const int i = run_index_of(t, list, 1, n);
 
-	for (int i = 1; text && i < n; i++)
-		if (!strcmp(text, list[i]))
-			return i;
-	return 0;
+	return i < 0 ? 0 : i;
 }
 
 static bool take_rate(struct clock_rate *rate, const struct tree *t)
@@ -100,14 +97,10 @@ static bool take_faults(struct result_clocks *c, const struct tree *t, int64_t b
 
 static bool take_limit(struct result_clocks *c, const struct tree *t)
 {
-	uint64_t limit_per_s;
-
 	tree_is_bool(tree_member(t, "shared"), &c->shared);
 	run_take_text(c->not_shared, sizeof(c->not_shared), tree_member(t, "not_shared"));
-	if (!run_take_number(&limit_per_s, tree_member(t, "per_second")) || limit_per_s > UINT32_MAX)
-		return false;
-	c->limit_per_s = (uint32_t)limit_per_s;
-	return run_take_number(&c->waited, tree_member(t, "left_out"));
+	return run_take_u32(&c->limit_per_s, tree_member(t, "per_second")) &&
+	       run_take_number(&c->waited, tree_member(t, "left_out"));
 }
 
 static bool take_nic_clock(struct result_clocks *c, const struct tree *t, int64_t began_ns)
@@ -155,17 +148,12 @@ static bool take_event(struct result_peer_event *e, const struct tree *t, int64_
 {
 	const struct tree *size = tree_member(t, "size_ns"), *rate = tree_member(t, "rate_ppb");
 	const struct tree *stood = tree_member(t, "stood_ns"), *seq = tree_member(t, "after_seq");
-	uint64_t n[2];
 
 	e->kind = (enum clock_peer_kind)index_of(tree_member(t, "kind"), json_peer_kinds, PEER_KINDS);
 	tree_is_bool(tree_member(t, "of_the_reflector"), &e->theirs);
 	e->has_size = size;
-	for (int i = 0; i < 2; i++) {
-		if (!run_take_number(&n[i], tree_item(seq, (size_t)i)) || n[i] > UINT32_MAX)
-			return false;
-		e->seq[i] = (uint32_t)n[i];
-	}
-	return run_take_number(&e->conflicts, tree_member(t, "conflicts")) &&
+	return run_take_u32(&e->seq[0], tree_item(seq, 0)) && run_take_u32(&e->seq[1], tree_item(seq, 1)) &&
+	       run_take_number(&e->conflicts, tree_member(t, "conflicts")) &&
 	       (!size || take_size(&e->size_ns, &e->bound_ns, size, tree_member(t, "bound_ns"))) &&
 	       (!stood || run_take_time(&e->stood_ns, stood)) && (!rate || tree_number(rate, &e->ppb)) &&
 	       take_between(e->mono_ns, tree_member(t, "after_start_ns"), began_ns);
@@ -176,18 +164,17 @@ static bool take_peer(struct result *r, const struct tree *t)
 	const struct tree *list = tree_member(t, "events");
 	const size_t kept = tree_length(list) < PEER_EVENTS_KEPT ? tree_length(list) : PEER_EVENTS_KEPT;
 	struct result_peer *p = &r->peer;
-	uint64_t doubted, seq, left_out;
+	uint64_t doubted, left_out;
 	int relation;
 
 	p->compared = t;
 	relation = take_relation(&p->offset, tree_member(t, "minus_this_clock"));
 	p->is_known = relation > 0;
 	if (relation < 0 || !take_rate(&p->rate, t) || !run_take_number(&doubted, tree_member(t, "doubted_replies")) ||
-	    !run_take_number(&seq, tree_member(t, "first_doubted_seq")) || seq > UINT32_MAX ||
+	    !run_take_u32(&r->doubted_seq, tree_member(t, "first_doubted_seq")) ||
 	    !run_take_number(&left_out, tree_member(t, "events_left_out")) || (left_out && kept < PEER_EVENTS_KEPT))
 		return false;
 	counter_add(&r->account.doubted, doubted);
-	r->doubted_seq = (uint32_t)seq;
 	p->events = kept + left_out;
 	for (size_t i = 0; i < kept; i++) {
 		if (!take_event(&p->event[i], tree_item(list, i), r->began_ns))

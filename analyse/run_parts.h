@@ -21,6 +21,15 @@ bool run_count(const struct tree *t, int64_t *count);
 /* The same without a limit, for a value that is not added up. */
 bool run_take_number(uint64_t *to, const struct tree *t);
 
+/* The same up to UINT32_MAX. */
+bool run_take_u32(uint32_t *to, const struct tree *t);
+
+/* Index of the text in list[first] to list[end - 1]; -1: missing, or not in it. */
+int run_index_of(const struct tree *t, const char *const list[], int first, int end);
+
+/* True if the value is true; false also if it is missing. */
+bool run_is_true(const struct tree *t);
+
 /* Reads a time whose differences do not overflow. False: missing, or something else. */
 bool run_take_time(int64_t *ns, const struct tree *t);
 

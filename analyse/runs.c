@@ -35,6 +35,33 @@ bool run_take_number(uint64_t *to, const struct tree *t)
 	return true;
 }
 
+bool run_take_u32(uint32_t *to, const struct tree *t)
+{
+	uint64_t n;
+
+	if (!run_take_number(&n, t) || n > UINT32_MAX)
+		return false;
+	*to = (uint32_t)n;
+	return true;
+}
+
+int run_index_of(const struct tree *t, const char *const list[], int first, int end)
+{
+	const char *text = tree_text(t);
+
+	for (int i = first; text && i < end; i++)
+		if (!strcmp(text, list[i]))
+			return i;
+	return -1;
+}
+
+bool run_is_true(const struct tree *t)
+{
+	bool yes;
+
+	return tree_is_bool(t, &yes) && yes;
+}
+
 bool run_take_time(int64_t *ns, const struct tree *t)
 {
 	return tree_integer(t, ns) && *ns > -(INT64_MAX / 4) && *ns < INT64_MAX / 4;
@@ -234,9 +261,7 @@ static enum source stamp_named(const char *text)
 
 static bool flag(const struct tree *root, const char *path)
 {
-	bool yes;
-
-	return tree_is_bool(tree_at(root, path), &yes) && yes;
+	return run_is_true(tree_at(root, path));
 }
 
 /* Takes the options of the report from the first run. The latency must have the name that this version gives it,
@@ -447,24 +472,20 @@ static int take_schedule(struct outcome *o, const struct tree *root, const struc
 {
 	const struct tree *window = tree_member(root, "window");
 	struct result *r = &o->result;
-	uint64_t n[3];
 
+	r->window = (struct window_use){ .by_nic = options_by_nic(&o->options) };
 	if (o->read.files > 1) {
-		r->window = (struct window_use){ .most = 0 };
 		*r->affinity.text = '\0';
 		return 0;
 	}
 	run_take_text(r->affinity.text, sizeof(r->affinity.text), tree_at(root, "configuration.granted.measuring_thread"));
 	counter_add(&r->slots, (uint64_t)f->slots.value);
 	counter_add(&r->missed, (uint64_t)f->missed.value);
-	if (!run_take_number(&n[0], tree_member(window, "most")) || !run_take_number(&n[1], tree_member(window, "reached")) ||
-	    !run_take_number(&n[2], tree_member(window, "transmit_stamps_at_once")) || n[0] > UINT32_MAX ||
-	    n[1] > UINT32_MAX || n[2] > UINT32_MAX)
-		return run_refuse(f->path, "window", "is not valid");
-	r->window = (struct window_use){ .most = (uint32_t)n[0], .reached = (uint32_t)n[1], .stamps_most = (uint32_t)n[2],
-					 .by_nic = options_by_nic(&o->options) };
-	tree_is_bool(tree_member(window, "transmit_stamps_limited"), &r->window.stamps_limited);
-	return 0;
+	r->window.stamps_limited = run_is_true(tree_member(window, "transmit_stamps_limited"));
+	return run_take_u32(&r->window.most, tree_member(window, "most")) &&
+	       run_take_u32(&r->window.reached, tree_member(window, "reached")) &&
+	       run_take_u32(&r->window.stamps_most, tree_member(window, "transmit_stamps_at_once")) ? 0 :
+	       run_refuse(f->path, "window", "is not valid");
 }
 
 static int add_seconds(struct blocks *blocks, const struct tree *seconds, struct read_file *f)
