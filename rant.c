@@ -29,7 +29,6 @@
 #include "host/process/privileges.h"
 #include "host/process/signals.h"
 #include "host/process/worker.h"
-#include "host/trace/trace_reach.h"
 #include "host/trace/trace_save.h"
 #include "measure/exchange.h"
 #include "measure/housekeeping.h"

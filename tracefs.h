@@ -88,4 +88,12 @@ void trace_close(struct trace *t);
  * instance, or empty. Also false if tracefs cannot be read. Takes milliseconds; changes nothing. */
 bool trace_is_running(const struct trace *own, char *text, size_t bytes);
 
+/* ---- trace_reach.c ----------------------------------------------------------------------------------------------- */
+
+/* How far back a frozen trace reaches. */
+
+/* 1: the frozen buffer of each CPU has all events since raw_ns of CLOCK_MONOTONIC_RAW; 0: one of them has overwritten
+ * some. Not known with a snapshot or another trace clock, or if the buffers are saved already. Not in the loop. */
+struct optional trace_reaches(const struct trace *t, int64_t raw_ns);
+
 #endif

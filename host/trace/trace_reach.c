@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* How far back the buffers of a frozen trace reach: per_cpu/cpuN/stats (Documentation/trace/ftrace.rst). */
-#include "host/trace/trace_reach.h"
+#include "tracefs.h"
 
 #include "host/trace/trace_files.h"
 
