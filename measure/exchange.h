@@ -9,7 +9,7 @@
 #include "host/counters/pmc.h"
 #include "measure/idle_sleep.h"
 #include "measure/flight.h"
-#include "measure/freeze_state.h"
+#include "measure/freeze.h"
 #include "measure/pace.h"
 #include "host/clock/poll_clock.h"
 #include "measure/source_port.h"

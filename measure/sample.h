@@ -7,7 +7,6 @@
 #define MEASURE_SAMPLE_H
 
 #include "measure/exchange.h"
-#include "measure/freeze.h"
 #include "measure/rules.h"
 #include "result/breach.h"
 
