@@ -430,8 +430,7 @@ static void finish(struct run *r)
 	hooks_finish(&r->hooks);
 	nic_read_details(&r->nic, &r->exchange.result.nic.details);
 	take_commands(&r->exchange.result.commands, &r->hooks);
-	take_trace(&r->exchange.result.trace, &r->trace, &r->housekeeping.keeper.saved);
-	take_kept_traces(&r->exchange.result.trace, &r->housekeeping.keeper);
+	take_trace(&r->exchange.result.trace, &r->trace, &r->housekeeping.keeper);
 	exchange_collect(&r->exchange);
 	r->exchange.result.dropped = r->channel.dropped;
 	if (!r->exchange.port)

@@ -22,7 +22,7 @@ void take_commands(struct result_commands *to, const struct hooks *from)
 	memcpy(to->left_out, from->left_out, sizeof(to->left_out));
 }
 
-void take_trace(struct result_trace *to, const struct trace *from, const struct trace_saved *saved)
+void take_trace(struct result_trace *to, const struct trace *from, const struct trace_keeper *keeper)
 {
 	*to = (struct result_trace){
 		.snapshot = from->snapshot, .events = from->events, .events_missing = from->events_missing,
@@ -33,13 +33,10 @@ void take_trace(struct result_trace *to, const struct trace *from, const struct 
 	};
 	memcpy(to->path, from->path, sizeof(to->path));
 	memcpy(to->clock, from->clock, sizeof(to->clock));
-	if (saved)
-		to->saved = *saved;
-}
-
-void take_kept_traces(struct result_trace *to, const struct trace_keeper *from)
-{
-	memcpy(to->kept, from->kept, sizeof(to->kept));
+	if (!keeper)
+		return;
+	to->saved = keeper->saved;
+	memcpy(to->kept, keeper->kept, sizeof(to->kept));
 }
 
 void take_counters(struct result_counters *to, const struct pmc *from)

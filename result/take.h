@@ -28,15 +28,11 @@ struct result_peer;
 struct result_trace;
 struct trace;
 struct trace_keeper;
-struct trace_saved;
 
 void take_commands(struct result_commands *to, const struct hooks *from);
 
-/* saved: the last saved trace; its path is empty, or it is NULL: none. */
-void take_trace(struct result_trace *to, const struct trace *from, const struct trace_saved *saved);
-
-/* After take_trace() and trace_keep_last(). */
-void take_kept_traces(struct result_trace *to, const struct trace_keeper *from);
+/* keeper: has the saved traces, after trace_keep_last(); NULL: none. */
+void take_trace(struct result_trace *to, const struct trace *from, const struct trace_keeper *keeper);
 
 /* After pmc_finish(). */
 void take_counters(struct result_counters *to, const struct pmc *from);

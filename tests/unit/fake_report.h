@@ -30,7 +30,7 @@ static uint8_t *records; /* of it */
 static struct report report;
 static struct histogram stage[STAGES], one_way[ONE_WAYS];
 static struct trace trace;
-static struct trace_saved saved;
+static struct trace_keeper keeper;
 static const struct clock_watch *watched_clocks; /* NULL: not watched */
 static const struct clock_peer *compared_peer; /* NULL: not compared */
 static struct pmc hardware; /* of no event: not read */
@@ -94,7 +94,7 @@ static inline int tear_down(void **state)
 static inline void take_results(void)
 {
 	if (is_traced)
-		take_trace(&result.trace, &trace, is_saved ? &saved : NULL);
+		take_trace(&result.trace, &trace, is_saved ? &keeper : NULL);
 	else
 		result.trace = (struct result_trace){ 0 };
 	result.clocks.watched = false;
@@ -384,7 +384,7 @@ static const struct {
 static inline void traced(void)
 {
 	memset(&trace, 0, sizeof(trace));
-	memset(&saved, 0, sizeof(saved));
+	memset(&keeper, 0, sizeof(keeper));
 	strcpy(trace.path, INSTANCE);
 	strcpy(trace.clock, "mono_raw");
 	is_traced = true;

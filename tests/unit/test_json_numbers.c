@@ -481,7 +481,7 @@ static void what_the_machine_did(void **state)
 	traced();
 	counter_add(&trace.marked, 158);
 	trace.saves = 159;
-	strcpy(saved.path, "/x");
+	strcpy(keeper.saved.path, "/x");
 	is_saved = true;
 	place_records(RECORDS, false, false);
 	write_log(161);

@@ -87,7 +87,7 @@ static void each_step_that_failed_is_named_though_it_was_saved(void **state)
 		trace.last.marker_error = rows[i].marker_error;
 		trace.last.stop_error = rows[i].stop_error;
 		trace.last.snapshot_error = rows[i].snapshot_error;
-		saved = (struct trace_saved){ .path = "/d/x", .source = "trace", .spike_cpu = 1 };
+		keeper.saved = (struct trace_saved){ .path = "/d/x", .source = "trace", .spike_cpu = 1 };
 		is_saved = true;
 		show_report();
 	}
@@ -113,23 +113,23 @@ static void a_saved_trace(void **state)
 	frozen_at(7);
 	trace.unsaved = false;
 	trace.saves = 2;
-	saved = (struct trace_saved){ .path = "/var/tmp/rant-reflect-1-seq-7", .source = "snapshot", .spike_cpu = 0 };
+	keeper.saved = (struct trace_saved){ .path = "/var/tmp/rant-reflect-1-seq-7", .source = "snapshot", .spike_cpu = 0 };
 	is_saved = true;
 	show_report();
-	saved.lost_events = (struct optional){ .known = false };
+	keeper.saved.lost_events = (struct optional){ .known = false };
 	show_report();
-	saved.lost_events = optional_of(123);
-	saved.spike_cpu = 17;
-	saved.source = "trace";
-	saved.swap_skipped = true;
+	keeper.saved.lost_events = optional_of(123);
+	keeper.saved.spike_cpu = 17;
+	keeper.saved.source = "trace";
+	keeper.saved.swap_skipped = true;
 	show_report();
-	saved.spike_cpu = -1;
-	saved.swap_skipped = false;
-	saved.lost_events = optional_of(0);
+	keeper.saved.spike_cpu = -1;
+	keeper.saved.swap_skipped = false;
+	keeper.saved.lost_events = optional_of(0);
 	show_report();
-	saved.left_out = (struct trace_left_out){ .parts = 1, .first = "breach.json (No space left on device)" };
+	keeper.saved.left_out = (struct trace_left_out){ .parts = 1, .first = "breach.json (No space left on device)" };
 	show_report();
-	saved.left_out.parts = 2;
+	keeper.saved.left_out.parts = 2;
 	show_report();
 }
 
@@ -141,7 +141,7 @@ static void a_trace_that_goes_on(void **state)
 	trace.unsaved = false;
 	trace.state = TRACE_ARMED;
 	trace.saves = 1;
-	saved = (struct trace_saved){ .path = "/d/x", .source = "trace", .spike_cpu = 1 };
+	keeper.saved = (struct trace_saved){ .path = "/d/x", .source = "trace", .spike_cpu = 1 };
 	is_saved = true;
 	show_report();
 }
