@@ -3,6 +3,7 @@
 #include "explain/evidence.h"
 
 #include "analyse/tree.h"
+#include "host/file.h"
 
 #include <err.h>
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define TEXT_FILE_MAX_BYTES (16LL << 30)
@@ -316,21 +316,16 @@ static void follow_packets(struct evidence *e)
 static FILE *open_file(int folder_fd, const char *name, int64_t max_bytes)
 {
 	const int fd = openat(folder_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct stat s;
 	FILE *file;
-	int error = 0;
+	int64_t bytes;
 
 	if (fd < 0)
 		return NULL;
-	if (fstat(fd, &s))
-		error = errno;
-	else if (!S_ISREG(s.st_mode))
-		error = EINVAL;
-	else if (s.st_size > max_bytes)
-		error = EFBIG;
-	file = error ? NULL : fdopen(fd, "r");
+	bytes = file_regular_bytes(fd, max_bytes);
+	file = bytes < 0 ? NULL : fdopen(fd, "r");
 	if (!file) {
-		error = error ? error : errno;
+		const int error = bytes < 0 ? (int)-bytes : errno;
+
 		close(fd);
 		errno = error;
 	}

@@ -10,13 +10,14 @@
 
 #ifdef WITH_TRACEEVENT
 
+#include "host/file.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define FORMAT_BYTES 16384 /* of a format: the fields come first */
@@ -89,7 +90,6 @@ static int load(struct trace_formats *f)
 int trace_format_open_file(const struct trace_formats *f, const char *path, int64_t max_bytes, int64_t *bytes)
 {
 	int fd = dup(f->fd), error = 0;
-	struct stat s;
 
 	while (fd >= 0) {
 		const size_t length = strcspn(path, "/");
@@ -107,17 +107,11 @@ int trace_format_open_file(const struct trace_formats *f, const char *path, int6
 	}
 	if (fd < 0)
 		return error ? -error : -EMFILE;
-	if (fstat(fd, &s))
-		error = errno;
-	else if (!S_ISREG(s.st_mode))
-		error = EINVAL;
-	else if (s.st_size > max_bytes)
-		error = EFBIG;
-	if (error)
-		close(fd);
-	else
-		*bytes = s.st_size;
-	return error ? -error : fd;
+	*bytes = file_regular_bytes(fd, max_bytes);
+	if (*bytes >= 0)
+		return fd;
+	close(fd);
+	return (int)*bytes;
 }
 
 ssize_t trace_format_read(int fd, void *to, size_t most)

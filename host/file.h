@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads small files of /proc, /sys and /etc as a whole, and writes all of a text. */
+/* Reads small files of /proc, /sys and /etc as a whole, checks files of others, and writes all of a text. */
 #ifndef HOST_FILE_H
 #define HOST_FILE_H
 
 #include "rant.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Reads at most bytes - 1 octets and terminates them by a 0, also after an error. Their number, or -errno. */
@@ -21,6 +22,18 @@ static inline int file_read(const char *path, char *text, size_t bytes)
 	fclose(f);
 	text[got] = '\0';
 	return (int)got;
+}
+
+/* Size of an open file. -EINVAL: not a regular file; -EFBIG: larger than max_bytes; else -errno. */
+static inline int64_t file_regular_bytes(int fd, int64_t max_bytes)
+{
+	struct stat s;
+
+	if (fstat(fd, &s))
+		return -errno;
+	if (!S_ISREG(s.st_mode))
+		return -EINVAL;
+	return s.st_size > max_bytes ? -EFBIG : s.st_size;
 }
 
 /* Writes all octets, in as many calls as it takes. 0 or -errno. */
