@@ -10,7 +10,6 @@
 #include "host/trace/trace_files.h"
 #include "host/trace/trace_save.h"
 
-#include <sched.h>
 
 static char why[TRACE_PAGES_WHY_BYTES];
 
@@ -420,23 +419,6 @@ static void random_changes(void **state)
 
 /* ---- Traces of the kernel ---------------------------------------------------------------------------------------- */
 
-/* For a moment on each CPU. */
-static void visit_cpus(void)
-{
-	cpu_set_t before, one;
-
-	sched_getaffinity(0, sizeof(before), &before);
-	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		if (!CPU_ISSET(cpu, &before))
-			continue;
-		CPU_ZERO(&one);
-		CPU_SET(cpu, &one);
-		sched_setaffinity(0, sizeof(one), &one);
-		usleep(2000);
-	}
-	sched_setaffinity(0, sizeof(before), &before);
-}
-
 static void put_word(const char *instance, const char *name, const char *word)
 {
 	char path[TRACE_MOUNT_BYTES + 160];
@@ -485,7 +467,7 @@ static void record(const char *instance, const char *clock, struct trace_saved *
 	if (!opened) {
 		trace_mark_start(&t, ROLE_EMIT);
 		for (int i = 0; i < 5; i++)
-			visit_cpus();
+			util_visit_cpus(2000);
 		trace_breach(&t, ROLE_EMIT, &(struct sample){ .seq = 7 }, 1000, true);
 		done = trace_save(&t, pages_folder, saved);
 		trace_close(&t);

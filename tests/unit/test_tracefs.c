@@ -393,23 +393,6 @@ static int open_real(struct trace *trace, bool snapshot)
 	return error;
 }
 
-/* For a moment on each CPU, so that the trace holds something of each. */
-static void visit_cpus(void)
-{
-	cpu_set_t before, one;
-
-	sched_getaffinity(0, sizeof(before), &before);
-	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		if (!CPU_ISSET(cpu, &before))
-			continue;
-		CPU_ZERO(&one);
-		CPU_SET(cpu, &one);
-		sched_setaffinity(0, sizeof(one), &one);
-		usleep(100);
-	}
-	sched_setaffinity(0, sizeof(before), &before);
-}
-
 /* Its own time, mono_raw and microseconds in the text, beside the clock that it names. */
 static void assert_marker_at(const char *text, const char *line)
 {
@@ -614,7 +597,7 @@ static void test_real_advice(void **state)
 	assert_int_equal(open_real(&t, false), 0);
 	assert_silent();
 	assert_int_equal(trace_count_events(&t), t.events);
-	visit_cpus();
+	util_visit_cpus(100);
 	breach(true);
 	assert_int_equal(save(), 1);
 	assert_has("all.txt", "sched_switch: ");
@@ -654,7 +637,7 @@ static void test_real_snapshot(void **state)
 	assert_true(t.spare_made);
 	put_file("set_event", "sched:sched_switch");
 	for (int round = 0; round < 3; round++) {
-		visit_cpus();
+		util_visit_cpus(100);
 		breach(true);
 		assert_int_equal(t.last.marker_error, 0);
 		assert_int_equal(t.last.stop_error, 0);

@@ -7,6 +7,7 @@
 #define UTIL_H
 
 #include <errno.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,6 +74,23 @@ static inline void util_random_bytes(void *to, size_t bytes)
 		p += n;
 		bytes -= n;
 	}
+}
+
+/* Runs for a moment on each CPU, so that a trace holds something of each. */
+static inline void util_visit_cpus(useconds_t us)
+{
+	cpu_set_t before, one;
+
+	sched_getaffinity(0, sizeof(before), &before);
+	for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &before))
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		sched_setaffinity(0, sizeof(one), &one);
+		usleep(us);
+	}
+	sched_setaffinity(0, sizeof(before), &before);
 }
 
 /* ---- stderr of the code under test ------------------------------------------------------------------------------- */
