@@ -6,8 +6,8 @@
 #include "options.h"
 #include "result/causes.h"
 
-/* rant --explain DIR: text to stdout (not with --quiet), and the object of --json. 0, or -errno after one line on stderr:
- * then no file is written. */
+/* rant --explain DIR: text to stdout (not with --quiet), and the object of --json. 0, or -errno after one line on
+ * stderr: then no file is written. */
 int explain_main(const struct options *o);
 
 /*

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Periodic work of the kernel and the NIC. Facts: Documentation/admin-guide/sysctl/{kernel,vm}.rst, mm/transhuge.rst. */
+/* Periodic work of the kernel and the NIC. Facts: Documentation/admin-guide/sysctl/{kernel,vm}.rst,
+ * mm/transhuge.rst. */
 #include "host/periods.h"
 
 #include "host/file.h"

@@ -179,8 +179,8 @@ static struct flight *emit_closing(struct exchange *x)
 	return answered ? f : NULL;
 }
 
-/* The last sample still waits for T3 of its reply, which only the reply to one more probe reports. The breach that ended the
- * run may have no other probe that requests a freeze. */
+/* The last sample still waits for T3 of its reply, which only the reply to one more probe reports. The breach that
+ * ended the run may have no other probe that requests a freeze. */
 static void emit_close(struct exchange *x)
 {
 	const int64_t last_ns = x->result.last_ns, now_ns = x->now_ns;

@@ -35,9 +35,9 @@ enum planned { PLANNED_LATE, PLANNED_RTT, PLANNED_CALL, PLANNED };
 #define POLL_GAP_LONG_NS (10 * NS_PER_US) /* gaps between exchanges count from here on */
 
 /*
- * Poll gaps: times in which the measuring thread did not poll (hot). In an ordinary turn of the loop a gap is the time of
- * a system call. A longer gap is an interrupt, a softirq, another thread or a page fault on its CPU, or a hypervisor:
- * between exchanges they are what oslat(8) measures.
+ * Poll gaps: times in which the measuring thread did not poll (hot). In an ordinary turn of the loop a gap is the time
+ * of a system call. A longer gap is an interrupt, a softirq, another thread or a page fault on its CPU, or a
+ * hypervisor: between exchanges they are what oslat(8) measures.
  */
 struct poll_gaps {
 	struct histogram *within; /* the longest gap of each exchange; NULL: not collected */

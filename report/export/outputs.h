@@ -50,9 +50,9 @@ struct outputs {
  * both stdout. 0, or -errno after one line: no file is left then. */
 int outputs_open(struct outputs *o, struct report *r, struct log *log);
 
-/* Starts the threads that write during the run, on another CPU: those of the log and of struct interim, and one for other
- * files, if such a file is written during the run. All call `begin` first. Returns the sample queue for the measuring
- * thread; NULL: none. */
+/* Starts the threads that write during the run, on another CPU: those of the log and of struct interim, and one for
+ * other files, if such a file is written during the run. All call `begin` first. Returns the sample queue for the
+ * measuring thread; NULL: none. */
 struct sample_queue *outputs_start(struct outputs *o, void (*begin)(void *context), void *context);
 
 /* Prepares the threads for the time without privileges. */

@@ -17,9 +17,9 @@ struct judgement {
 };
 
 /*
- * After the run, when no other thread uses the result, which is that of the report and has the periods and delays of the
- * host: finds the confidence of the percentiles, changes of the level, the period of the slow samples, the verdict and
- * the modes. The report then points to the last two. One line on stderr if the accounts do not balance.
+ * After the run, when no other thread uses the result, which is that of the report and has the periods and delays of
+ * the host: finds the confidence of the percentiles, changes of the level, the period of the slow samples, the verdict
+ * and the modes. The report then points to the last two. One line on stderr if the accounts do not balance.
  */
 void judgement_reach(struct judgement *j, struct report *r, struct result *result, const struct by_second *seconds);
 

@@ -10,7 +10,6 @@
 #include "host/trace/trace_files.h"
 #include "host/trace/trace_save.h"
 
-
 static char why[TRACE_PAGES_WHY_BYTES];
 
 /* The text of a folder, or NULL; with its pages, or without. */
