@@ -169,7 +169,10 @@ all_of_them() {
 	unknown_to_the_peer
 	two_emitters
 	forged 'a flag without a key is honoured where none is set' plain '' '00 01 0,00 01 7,00 41 7' 0 'r.out ~ breach #7'
-	"$rant" --version | grep -q -- '--key .*, which is here' || return 0
+	if "$rant" --version | grep -q -- '--key .*not built in'; then
+		skip 'freeze: flags with a key' 'rant was built without libnettle'
+		return
+	fi
 	forged 'a flag that is signed is honoured once, also when it is repeated' "replayed $key" key '00 01 0,00 01 7,00 41 7,none,none' 0 'r:Replayed -eq 2'
 	forged 'a flag with a wrong key is not honoured' "signed $key.wrong" key 'none,none,none' 1 'r:Unverified -eq 3'
 	forged 'a flag without the key is not honoured' plain key 'none,none,none' 1 'r:Unverified -eq 3'
