@@ -711,6 +711,41 @@ static void members_of_a_single_run(void **state)
 	outcome_close(o);
 }
 
+/* These are null in the run above. A member of a later version is kept, too, and so is a real number. */
+static void members_are_kept_as_they_are(void **state)
+{
+	static const char *const kept[][2] = {
+		{ "\"as_told\":null", "\"as_told\":{\"x\":[1.25,-7],\"of_a_later_version\":true}" },
+		{ "\"stamp_every\":4},\"source_ports\":null", "\"stamp_every\":4},\"source_ports\":{\"each\":[]}" },
+		{ "\"modes\":null", "\"modes\":[{\"modes\":2,\"largest\":[]}]" },
+		{ "\"trace\":null", "\"trace\":{\"path\":\"/a \\\"b\\\"\"}" },
+		{ "\"commands\":[]", "\"commands\":[{\"command\":\"true\",\"ran\":3}]" },
+		{ "\"commands\":[],\"log\":null", "\"commands\":[],\"log\":{\"octets\":9007199254740993}" },
+	};
+
+	(void)state;
+	set_up_schedule();
+	for (size_t i = 0; i < COUNT_OF(kept); i++) {
+		char *json = json_of(write_run, &report), *changed, *written;
+		const char *at = strstr(json, kept[i][0]);
+		struct outcome *o;
+
+		if (!at)
+			fail_msg("no %s in %s", kept[i][0], json);
+		assert_true(asprintf(&changed, "%.*s%s%s", (int)(at - json), json, kept[i][1],
+				     at + strlen(kept[i][0])) > 0);
+		if (read_again(&o, changed))
+			fail_msg("%s: %s", kept[i][1], said);
+		written = json_of(write_run, &o->report);
+		if (!strstr(written, kept[i][1]))
+			fail_msg("no %s in %s", kept[i][1], written);
+		free(written);
+		free(changed);
+		free(json);
+		outcome_close(o);
+	}
+}
+
 static void wrong_window(void **state)
 {
 	static const char *const wrong[][2] = {
@@ -783,6 +818,7 @@ int main(void)
 		TEST_RUN(breaches_without_records),
 		TEST_RUN(wrong_breaches),
 		TEST_RUN(members_of_a_single_run),
+		TEST_RUN(members_are_kept_as_they_are),
 		TEST_RUN(wrong_window),
 		TEST_RUN(a_copy_has_the_same_reports),
 		TEST_RUN(causes_of_breaches),
