@@ -605,6 +605,8 @@ measure on Ethernet without IP|else: namespace_transports.sh
 cover all paths of a fabric (ECMP), or all queues of a NIC|run_emitter --count 200
 set CPU and priority as `taskset -c 5 chrt -f 22` does|run_emitter --cpu FIRST
 prepare a host; restore its settings|else: config_veth.sh
+freeze the trace of the reflector as well|else: namespace_freeze.sh
+name the cause of a spike whose trace was saved|else: namespace_explain.sh
 draw a run; make an HTML page of a run|else: pages: pictures
 measure over IPv6, or to a host name (a reflector answers IPv4 and IPv6)|else: needs IPv6 and a name, which this pair has not; namespace_ipv6.sh
 '
