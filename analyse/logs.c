@@ -128,7 +128,7 @@ static void add_sample(struct outcome *o, const struct sample *s, struct read_fi
 		f->max_ns = s->latency_ns;
 	/* Each session of a reflector has its own sequence numbers, and a log does not name the session. */
 	if (o->options.role == ROLE_EMIT)
-		ipdv_add(&result->ipdv.of[IPDV_RTT], s->latency_ns, s->seq, SOURCE_USER);
+		ipdv_add(&o->rtt_ipdv, s->latency_ns, s->seq, SOURCE_USER);
 	add_stages(o, s, reported);
 	counter_add(&result->account.follow_up[s->follow_up], 1);
 }

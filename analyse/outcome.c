@@ -189,6 +189,8 @@ void outcome_finish(struct outcome *o)
 	histogram_finish(&o->poll_gaps);
 	if (o->result.spikes.count) /* from logs */
 		rhythm_judge(&o->result);
+	if (!o->read.settings)
+		ipdv_figures(&o->result.ipdv.of[IPDV_RTT], &o->rtt_ipdv);
 	if (!o->read.has_active)
 		o->result.last_ns = o->result.ended_ns;
 	fflush(o->notes);

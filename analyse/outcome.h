@@ -20,6 +20,7 @@ struct outcome {
 	struct report report;
 	struct histogram latency, stage[STAGES], one_way[ONE_WAYS], planned[PLANNED], poll_gaps;
 	struct verdict verdict; /* only the level is set */
+	struct ipdv_metric rtt_ipdv; /* of a log */
 	struct sample_queue sample_queue; /* samples without a bucket */
 	struct read read;
 	struct seconds *seconds; /* of the caller; NULL: no output needs the seconds */

@@ -80,8 +80,9 @@ static void finish(struct exchange *x)
 						     .t2_known = x->emit.reply.t2_user_known };
 	if (x->emit.reply.software_bound_ns >= 0)
 		r->software_remote.bound_ns = optional_of(x->emit.reply.software_bound_ns);
-	for (unsigned i = 0; i < r->ports; i++)
-		r->port[i].number = x->channel->port[i].own_port;
+	for (unsigned i = 0; i < x->source_ports; i++)
+		x->source_port[i].number = x->channel->port[i].own_port;
+	ipdv_result(&r->ipdv, &x->ipdv);
 	exchange_collect(x);
 }
 

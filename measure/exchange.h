@@ -102,7 +102,10 @@ struct exchange {
 	bool loopback; /* loopback interface: both ends may have the same address */
 	struct pace pace; /* emitter; interval_ns 0: the next probe is sent when the previous exchange ends */
 	struct window window; /* emitter */
-	struct port_state *port; /* emitter: array of result.ports entries; NULL: a single port */
+	/* emitter: arrays of `source_ports` entries; NULL: a single port */
+	struct port_state *port;
+	struct source_port *source_port;
+	unsigned source_ports;
 	const struct packet_plan *plan; /* emitter: contents of a probe */
 	const struct hmac *key; /* NULL: unauthenticated mode */
 	uint8_t sync_source; /* RFC 8972 table 7: synchronisation source of this host's timestamps */
@@ -120,6 +123,7 @@ struct exchange {
 	void *context;
 
 	struct result result; /* its histograms and source ports are also set by the caller */
+	struct ipdv ipdv; /* result.ipdv after the run, by ipdv_result() */
 
 	/* Loop state of both roles. */
 	uint8_t from, to; /* latency = time_ns[to] - time_ns[from] */

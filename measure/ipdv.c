@@ -34,7 +34,7 @@ INLINE void print(struct reported *t, enum reported_of of, int64_t delay_ns)
 static bool note_reported(struct exchange *x, const struct sample *s)
 {
 	const unsigned t2 = REMOTE + REFLECT_T2_WIRE, t3 = REMOTE + REFLECT_T3_USER;
-	struct reported *t = &x->result.ipdv.reported;
+	struct reported *t = &x->ipdv.reported;
 	int64_t response_ns, back_ns;
 
 	if (!s->source[t2] || !s->source[t3])
@@ -58,7 +58,7 @@ static bool note_reported(struct exchange *x, const struct sample *s)
 
 void ipdv_print_directions(struct exchange *x, const struct sample *s, const int64_t offset_ns[2], int64_t bound_ns)
 {
-	struct reported *t = &x->result.ipdv.reported;
+	struct reported *t = &x->ipdv.reported;
 
 	print(t, REPORTED_SEND, s->time_ns[REMOTE + REFLECT_T2_WIRE] - s->time_ns[x->from] - offset_ns[0]);
 	print(t, REPORTED_RECEIVE, s->time_ns[x->to] - s->time_ns[REMOTE + REFLECT_T3_USER] + offset_ns[1]);
@@ -72,12 +72,12 @@ void ipdv_print_directions(struct exchange *x, const struct sample *s, const int
 INLINE bool note_remote(struct exchange *x, const struct sample *s)
 {
 	const unsigned t2 = REMOTE + REFLECT_T2_WIRE, t3 = REMOTE + REFLECT_T3_WIRE;
-	struct ipdv_metric *forward = &x->result.ipdv.of[IPDV_FORWARD],
-					   *backward = &x->result.ipdv.of[IPDV_BACKWARD];
+	struct ipdv_metric *forward = &x->ipdv.of[IPDV_FORWARD],
+					   *backward = &x->ipdv.of[IPDV_BACKWARD];
 	int64_t delay_ns;
 
 	if (is_disturbed(x)) {
-		x->result.ipdv.left_out += s->source[t2] != SOURCE_NONE;
+		x->ipdv.left_out += s->source[t2] != SOURCE_NONE;
 		return false;
 	}
 	if (s->source[t2] && !__builtin_sub_overflow(s->time_ns[t2], s->time_ns[x->from], &delay_ns))
@@ -85,15 +85,15 @@ INLINE bool note_remote(struct exchange *x, const struct sample *s)
 	if (s->source[t3] && !__builtin_sub_overflow(s->time_ns[x->to], s->time_ns[t3], &delay_ns))
 		ipdv_add(backward, delay_ns, s->seq, s->source[t3]);
 	if (stages_value(&x->result.stages[STAGE_RESPONSE], s, &delay_ns))
-		ipdv_add(&x->result.ipdv.of[IPDV_RESPONSE], delay_ns, s->seq, s->source[t3]);
+		ipdv_add(&x->ipdv.of[IPDV_RESPONSE], delay_ns, s->seq, s->source[t3]);
 	if (stages_value(&x->result.stages[STAGE_NETWORK], s, &delay_ns))
-		ipdv_add(&x->result.ipdv.of[IPDV_NETWORK], delay_ns, s->seq, s->source[t3]);
+		ipdv_add(&x->ipdv.of[IPDV_NETWORK], delay_ns, s->seq, s->source[t3]);
 	return !s->source[t3] && note_reported(x, s);
 }
 
 bool ipdv_note(struct exchange *x, const struct sample *s)
 {
-	ipdv_add(&x->result.ipdv.of[IPDV_RTT], s->latency_ns, s->seq, SOURCE_USER);
+	ipdv_add(&x->ipdv.of[IPDV_RTT], s->latency_ns, s->seq, SOURCE_USER);
 	return x->peer && note_remote(x, s);
 }
 
@@ -107,7 +107,7 @@ void ipdv_note_answer(struct exchange *x, const struct flight *f)
 	if (x->now_ns - f->sent_ns >= SESSION_IDLE_NS)
 		return;
 	if (s->has_response && f->sample.seq - s->response_seq == 1)
-		ipdv_count(&x->result.ipdv.of[IPDV_RESPONSE],
+		ipdv_count(&x->ipdv.of[IPDV_RESPONSE],
 			   by_ns < 0 ? -(uint64_t)by_ns : (uint64_t)by_ns);
 	s->has_response = true;
 	s->response_seq = f->sample.seq;

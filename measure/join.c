@@ -541,7 +541,7 @@ INLINE struct replies *replies_here(struct exchange *x)
 
 INLINE struct directions *directions_here(struct exchange *x)
 {
-	return x->port ? &x->result.port[x->channel->at->number].directions : &x->result.directions;
+	return x->port ? &x->source_port[x->channel->at->number].directions : &x->result.directions;
 }
 
 /* NULL: no known flight has this reply. */

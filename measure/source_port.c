@@ -19,16 +19,18 @@ static uint32_t ids_of(unsigned ports, uint32_t flights)
 
 size_t source_ports_bytes(unsigned ports, uint32_t flights)
 {
-	return ports * (sizeof(struct source_port) + sizeof(struct port_state) + ids_of(ports,
-											flights) * sizeof(uint32_t));
+	const size_t of_port = sizeof(struct source_port) + sizeof(struct result_port) + sizeof(struct port_state);
+
+	return ports * (of_port + ids_of(ports, flights) * sizeof(uint32_t));
 }
 
 void source_ports_assign(struct exchange *x, unsigned ports, uint32_t flights, void *memory)
 {
 	const uint32_t ids = ids_of(ports, flights);
 
-	x->result.port = memory;
-	x->result.ports = ports;
+	x->source_port = memory;
+	x->source_ports = x->result.ports = ports;
+	x->result.port = (struct result_port *)(x->source_port + ports);
 	x->port = (struct port_state *)(x->result.port + ports);
 	for (unsigned i = 0; i < ports; i++) {
 		struct port_state *p = &x->port[i];
@@ -50,7 +52,7 @@ void source_port_note_id(struct exchange *x, const struct flight *f)
 
 void source_port_note_sent(struct exchange *x, struct flight *f)
 {
-	f->port_seq = (uint32_t)x->result.port[f->peer_socket].sent++;
+	f->port_seq = (uint32_t)x->source_port[f->peer_socket].sent++;
 	if (!f->unasked)
 		source_port_note_id(x, f);
 }
@@ -68,7 +70,7 @@ struct flight *source_port_flight(struct exchange *x, uint32_t id)
 
 void source_port_note(struct exchange *x, const struct flight *f)
 {
-	struct source_port *p = &x->result.port[f->peer_socket];
+	struct source_port *p = &x->source_port[f->peer_socket];
 	int64_t ns;
 
 	ipdv_count(&p->rtt, (uint64_t)f->sample.latency_ns);
@@ -97,8 +99,9 @@ void source_ports_finish(struct exchange *x)
 {
 	if (!x->port)
 		directions_finish(&x->result.directions, counter_get(&x->result.account.sent));
-	for (unsigned i = 0; i < x->result.ports; i++) {
-		directions_finish(&x->result.port[i].directions, x->result.port[i].sent);
-		add(&x->result.directions, &x->result.port[i].directions);
+	for (unsigned i = 0; i < x->source_ports; i++) {
+		directions_finish(&x->source_port[i].directions, x->source_port[i].sent);
+		add(&x->result.directions, &x->source_port[i].directions);
 	}
+	x->result.ports_by_network = source_ports_result(x->result.port, x->source_port, x->source_ports);
 }

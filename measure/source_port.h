@@ -26,7 +26,8 @@ struct port_state {
 /* Size of `ports` with id rings for this number of flights in all. */
 size_t source_ports_bytes(unsigned ports, uint32_t flights);
 
-/* Lays the ports out in zeroed memory of that size: x->port, x->result.port and x->result.ports. */
+/* Lays the ports out in zeroed memory of that size: x->port, x->source_port, x->source_ports,
+ * and the two of x->result. */
 void source_ports_assign(struct exchange *x, unsigned ports, uint32_t flights, void *memory);
 
 /* Notes a packet sent by its port: f->peer_socket and f->id are set; sets f->port_seq. */
@@ -43,7 +44,7 @@ struct flight *source_port_flight(struct exchange *x, uint32_t id);
 void source_port_note(struct exchange *x, const struct flight *f);
 
 /* Call once after the run, also without source ports: computes the loss by direction in
- * x->result.directions. */
+ * x->result.directions, and x->result.port. */
 void source_ports_finish(struct exchange *x);
 
 #endif

@@ -105,7 +105,7 @@ INLINE bool verb_is_load(const struct exchange *x, unsigned port)
 {
 	const int64_t every = x->options->stamp_every;
 
-	return every > 1 && (x->port ? x->result.port[port].sent : x->next_key) % (uint64_t)every;
+	return every > 1 && (x->port ? x->source_port[port].sent : x->next_key) % (uint64_t)every;
 }
 
 /* Sleeps until a timestamp is there, or with `receive` a datagram, but not for long. One system call. */

@@ -59,7 +59,7 @@ static void give_up(struct exchange *x, struct flight *f, bool unfinished)
 	x->emit.warmup_open -= f->warmup;
 	counter_add(unfinished ? &x->result.account.unfinished : &x->result.account.lost, 1);
 	if (x->port && !unfinished)
-		x->result.port[f->peer_socket].lost++;
+		x->source_port[f->peer_socket].lost++;
 	if (!unfinished)
 		outage_note_lost(&x->result.outages, f->sent_ns, w->answered_ns);
 	if (f->state == FLIGHT_WAITING)
@@ -162,8 +162,8 @@ static void note_refused(struct exchange *x)
 	if (!w->in_flight && !x->closing)
 		outage_begin(&x->result.outages, x->now_ns);
 	if (x->port)
-		x->result.port[x->channel->at->number].refused++;
-	if (x->port && ++w->refused < x->result.ports)
+		x->source_port[x->channel->at->number].refused++;
+	if (x->port && ++w->refused < x->source_ports)
 		return;
 	w->retry_ns = x->now_ns + RETRY_NS;
 }
@@ -173,7 +173,7 @@ INLINE void choose_port(struct exchange *x)
 	struct window *w = &x->window;
 
 	x->channel->at = &x->channel->port[w->next_port];
-	w->next_port = w->next_port + 1 < x->result.ports ? w->next_port + 1 : 0;
+	w->next_port = w->next_port + 1 < x->source_ports ? w->next_port + 1 : 0;
 }
 
 static void note_sent(struct exchange *x, struct flight *f)
@@ -334,7 +334,7 @@ static void look_at_ports(struct exchange *x)
 		look_at_all(x);
 	if (!alone && !x->options->busy_poll_us)
 		return;
-	x->channel->at = &x->channel->port[alone ? w->last_port : x->turn % x->result.ports];
+	x->channel->at = &x->channel->port[alone ? w->last_port : x->turn % x->source_ports];
 	receive(x);
 	if (w->stamps_out)
 		fetch(x);
@@ -426,7 +426,7 @@ static void drain(struct exchange *x)
 /* Reads late or duplicated datagrams of unpolled ports; bounded, whoever sends. */
 static void look_at_rest(struct exchange *x)
 {
-	for (unsigned i = 0; i < x->result.ports * PORT_TURNS && look_at_all(x); i++)
+	for (unsigned i = 0; i < x->source_ports * PORT_TURNS && look_at_all(x); i++)
 		;
 }
 
@@ -448,7 +448,7 @@ static unsigned send_closing(struct exchange *x)
 {
 	unsigned sent = 0;
 
-	for (unsigned peer_socket = 0; peer_socket < (x->port ? x->result.ports : 1); peer_socket++) {
+	for (unsigned peer_socket = 0; peer_socket < (x->port ? x->source_ports : 1); peer_socket++) {
 		struct flight *f;
 
 		if ((x->port && !is_joining(x, peer_socket) &&

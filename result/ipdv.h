@@ -52,12 +52,33 @@ struct reported {
 	int64_t bound_ns[2]; /* error of the clock offset between the two hosts: the largest and the last */
 };
 
-/* All zeros to begin with. */
+/* During the run. All zeros to begin with. */
 struct ipdv {
 	struct ipdv_metric of[IPDV_METRICS];
 	struct reported reported;
 	/* samples near a clock step or with a doubtful clock: in IPDV_RTT only */
 	uint64_t left_out;
+};
+
+/* Figures of an ipdv_metric for reports. All zeros: no value. */
+struct ipdv_figures {
+	uint64_t count, beyond; /* values in the members below; values of 2^IPDV_BITS ns and more, in none of them */
+	uint64_t min_ns, p50_ns, p99_ns, max_ns; /* percentiles by ipdv_percentile() */
+	double mean_ns, deviation_ns;
+};
+
+/* The figures of struct reported, and its counts. */
+struct reported_figures {
+	struct ipdv_figures delay[REPORTED_DELAYS], varies[REPORTED_VARIATIONS];
+	uint64_t negative[REPORTED_DELAYS], two_clocks, no_part;
+	int64_t bound_ns[2];
+};
+
+/* All zeros: none. */
+struct result_ipdv {
+	struct ipdv_figures of[IPDV_METRICS]; /* of a reflector only IPDV_RESPONSE, within each session */
+	struct reported_figures reported;
+	uint64_t left_out; /* as in struct ipdv */
 };
 
 /* Counts a difference. A figure without ipdv_add() can count values of any kind. */
@@ -103,5 +124,10 @@ INLINE void ipdv_add(struct ipdv_metric *f, int64_t delay_ns, uint32_t seq, uint
 /* Smallest difference with at least numerator/denominator of all at or below it (nearest rank), within 1/64 of it.
  * Needs 0 < count and count * numerator < 2^64. */
 uint64_t ipdv_percentile(const struct ipdv_metric *f, uint64_t numerator, uint64_t denominator);
+
+void ipdv_figures(struct ipdv_figures *to, const struct ipdv_metric *from);
+
+/* After the run. */
+void ipdv_result(struct result_ipdv *to, const struct ipdv *from);
 
 #endif

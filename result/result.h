@@ -108,8 +108,9 @@ struct result {
 	struct optional probe_bytes; /* emitter: UDP payload of a probe */
 	struct wire wire; /* emitter */
 	struct directions directions; /* emitter, over all source ports; after source_ports_finish() */
-	struct source_port *port; /* emitter, `ports` elements; NULL: a single source port */
+	struct result_port *port; /* emitter, `ports` elements, after source_ports_finish(); NULL: a single source port */
 	unsigned ports; /* 0: a single source port */
+	bool ports_by_network; /* they are compared by the network delay; else by the round trip */
 	struct outages outages; /* emitter */
 	struct outages stalls; /* times of STALL_NS or more without the loop, except its sleeps and hook commands */
 	struct poll_gaps poll_gaps;
@@ -136,7 +137,7 @@ struct result {
 	char no_stages[160]; /* reason why requested stages are not known; empty: they are known */
 	struct histogram *one_way[ONE_WAYS];
 	struct histogram *planned[PLANNED]; /* emitter; NULL: without --interval */
-	struct ipdv ipdv; /* of a reflector only the IPDV of responses, within each session */
+	struct result_ipdv ipdv; /* after the run */
 	struct sample breach, worst; /* first and largest breach; valid if account.breaches is not 0 */
 	struct sample kept[BREACHES_KEPT]; /* last breaches, for breach_read() */
 	struct result_freeze freeze;

@@ -2,7 +2,7 @@
 /* Comparison of the source ports of an emitter. */
 #include "result/source_port.h"
 
-bool source_ports_by_network(const struct source_port *port, unsigned ports)
+static bool is_by_network(const struct source_port *port, unsigned ports)
 {
 	for (unsigned i = 0; i < ports; i++)
 		if (port[i].network.count)
@@ -10,27 +10,39 @@ bool source_ports_by_network(const struct source_port *port, unsigned ports)
 	return false;
 }
 
+bool source_ports_result(struct result_port *to, const struct source_port *from, unsigned ports)
+{
+	const bool by_network = is_by_network(from, ports);
+
+	for (unsigned i = 0; i < ports; i++) {
+		const struct source_port *p = &from[i];
+
+		to[i] = (struct result_port){ .number = p->number, .directions_known = p->directions.reported,
+					      .lost_forward = p->directions.lost_forward,
+					      .lost_backward = p->directions.lost_backward, .samples = p->rtt.count,
+					      .sent = p->sent, .lost = p->lost, .refused = p->refused };
+		ipdv_figures(&to[i].delay, by_network ? &p->network : &p->rtt);
+	}
+	return by_network;
+}
+
 /* True if a is worse than b. Both have sent. */
-static bool is_worse(const struct source_port *a, const struct source_port *b, bool by_network)
+static bool is_worse(const struct result_port *a, const struct result_port *b)
 {
 	const unsigned __int128 a_share = (unsigned __int128)a->lost * b->sent,
 					  b_share = (unsigned __int128)b->lost * a->sent;
-	const struct ipdv_metric *of_a = source_port_metric(a, by_network),
-					      *of_b = source_port_metric(b, by_network);
 
 	if (a_share != b_share)
 		return a_share > b_share;
-	return of_a->count && (!of_b->count || ipdv_percentile(of_a, 99, 100) > ipdv_percentile(of_b, 99,
-												100));
+	return a->delay.count && (!b->delay.count || a->delay.p99_ns > b->delay.p99_ns);
 }
 
-int source_ports_worst(const struct source_port *port, unsigned ports)
+int source_ports_worst(const struct result_port *port, unsigned ports)
 {
-	const bool by_network = source_ports_by_network(port, ports);
 	int worst = -1;
 
 	for (unsigned i = 0; i < ports; i++)
-		if (port[i].sent && (worst < 0 || is_worse(&port[i], &port[worst], by_network)))
+		if (port[i].sent && (worst < 0 || is_worse(&port[i], &port[worst])))
 			worst = (int)i;
 	return worst;
 }

@@ -7,7 +7,7 @@
 #include "result/ipdv.h"
 #include "wire/sequence.h"
 
-/* Initially all zeros. */
+/* A port during the run. Initially all zeros. */
 struct source_port {
 	uint16_t number; /* of UDP */
 	struct directions directions;
@@ -18,18 +18,22 @@ struct source_port {
 	uint64_t refused; /* sends */
 };
 
-/* True if ports are compared by `network`. Where it is known it decides alone, because the response time of the
- * reflector does not depend on the path. */
-bool source_ports_by_network(const struct source_port *port, unsigned ports);
+/* A port after the run. */
+struct result_port {
+	uint16_t number; /* of UDP */
+	bool directions_known; /* the next two are known */
+	uint64_t lost_forward, lost_backward;
+	uint64_t samples; /* recorded */
+	uint64_t sent, lost, refused; /* as in struct source_port */
+	struct ipdv_figures delay; /* of the metric by which the ports are compared */
+};
 
-/* The metric by which ports are compared. */
-static inline const struct ipdv_metric *source_port_metric(const struct source_port *p, bool by_network)
-{
-	return by_network ? &p->network : &p->rtt;
-}
+/* Sets `ports` elements. True: the ports are compared by `network`. Where it is known it decides alone, because the
+ * response time of the reflector does not depend on the path. */
+bool source_ports_result(struct result_port *to, const struct source_port *from, unsigned ports);
 
 /* Index of the port with the largest share of lost probes, and among equal shares with the highest p99; -1: no port has
  * sent. */
-int source_ports_worst(const struct source_port *port, unsigned ports);
+int source_ports_worst(const struct result_port *port, unsigned ports);
 
 #endif

@@ -194,7 +194,7 @@ void json_metrics(struct json *j, const struct report *r, bool histograms)
 
 /* ---- IPDV -------------------------------------------------------------------------------------------------------- */
 
-static void put_ipdv(struct json *j, const char *name, const struct ipdv_metric *f)
+static void put_ipdv(struct json *j, const char *name, const struct ipdv_figures *f)
 {
 	if (!f->count) {
 		json_null(j, name);
@@ -205,16 +205,16 @@ static void put_ipdv(struct json *j, const char *name, const struct ipdv_metric 
 	json_count(j, "beyond", f->beyond);
 	json_count(j, "min_ns", f->min_ns);
 	json_count(j, "max_ns", f->max_ns);
-	json_real(j, "mean_ns", (double)f->sum / (double)f->count, 0);
-	json_real(j, "stddev_ns", histogram_deviation(f->count, f->sum, f->sum_of_squares), 0);
-	json_count(j, "p50_ns", ipdv_percentile(f, 50, 100));
-	json_count(j, "p99_ns", ipdv_percentile(f, 99, 100));
+	json_real(j, "mean_ns", f->mean_ns, 0);
+	json_real(j, "stddev_ns", f->deviation_ns, 0);
+	json_count(j, "p50_ns", f->p50_ns);
+	json_count(j, "p99_ns", f->p99_ns);
 	json_end(j);
 }
 
 void json_ipdv(struct json *j, const struct report *r)
 {
-	const struct ipdv *v = &r->result->ipdv;
+	const struct result_ipdv *v = &r->result->ipdv;
 
 	json_object(j, "ipdv");
 	put_ipdv(j, "response_ipdv_ns", &v->of[IPDV_RESPONSE]);
@@ -232,7 +232,7 @@ void json_ipdv(struct json *j, const struct report *r)
 /* By times of the reflector's program; null if timestamps are known, or without samples. */
 static void put_reported(struct json *j, const struct report *r)
 {
-	const struct reported *t = &r->result->ipdv.reported;
+	const struct reported_figures *t = &r->result->ipdv.reported;
 
 	if (r->options->role != ROLE_EMIT)
 		return;
@@ -291,26 +291,26 @@ static void put_schedule(struct json *j, const struct report *r)
 
 /* ---- Source ports ------------------------------------------------------------------------------------------------ */
 
-static void put_port(struct json *j, const struct source_port *p, bool by_network)
+static void put_port(struct json *j, const struct result_port *p)
 {
-	const struct ipdv_metric *f = source_port_metric(p, by_network);
+	const struct ipdv_figures *f = &p->delay;
 
 	json_object(j, NULL);
 	json_count(j, "port", p->number);
-	json_count(j, "samples", p->rtt.count);
+	json_count(j, "samples", p->samples);
 	json_count(j, "sent", p->sent);
 	json_count(j, "lost", p->lost);
 	json_count(j, "refused", p->refused);
-	if (p->directions.reported) {
-		json_count(j, "lost_there", p->directions.lost_forward);
-		json_count(j, "lost_back", p->directions.lost_backward);
+	if (p->directions_known) {
+		json_count(j, "lost_there", p->lost_forward);
+		json_count(j, "lost_back", p->lost_backward);
 	} else {
 		json_null(j, "lost_there");
 		json_null(j, "lost_back");
 	}
 	if (f->count) {
-		json_count(j, "p50_ns", ipdv_percentile(f, 50, 100));
-		json_count(j, "p99_ns", ipdv_percentile(f, 99, 100));
+		json_count(j, "p50_ns", f->p50_ns);
+		json_count(j, "p99_ns", f->p99_ns);
 		json_count(j, "max_ns", f->max_ns);
 	} else {
 		json_null(j, "p50_ns");
@@ -323,7 +323,6 @@ static void put_port(struct json *j, const struct source_port *p, bool by_networ
 static void put_ports(struct json *j, const struct report *r)
 {
 	const struct result *result = r->result;
-	const bool by_network = source_ports_by_network(result->port, result->ports);
 	const int worst = source_ports_worst(result->port, result->ports);
 
 	if (r->options->role != ROLE_EMIT)
@@ -333,11 +332,11 @@ static void put_ports(struct json *j, const struct report *r)
 		return;
 	}
 	json_object(j, "source_ports");
-	json_text(j, "figure", by_network ? "network_ns" : "rtt_ns");
+	json_text(j, "figure", result->ports_by_network ? "network_ns" : "rtt_ns");
 	json_integer_if(j, "worst_port", worst >= 0, worst >= 0 ? result->port[worst].number : 0);
 	json_array(j, "each");
 	for (unsigned i = 0; i < result->ports; i++)
-		put_port(j, &result->port[i], by_network);
+		put_port(j, &result->port[i]);
 	json_end(j);
 	json_end(j);
 }

@@ -84,16 +84,14 @@ static double ns_as_us(double ns)
 	return ns / NS_PER_US;
 }
 
-static bool write_ipdv(struct table *t, const char *name, const struct ipdv_metric *f)
+static bool write_ipdv(struct table *t, const char *name, const struct ipdv_figures *f)
 {
 	if (!f->count)
 		return false;
 	write_row(t, name, f->count,
-		  (const double[CELLS]){ ns_as_us((double)f->min_ns), ns_as_us((double)f->sum / (double)f->count),
-					 ns_as_us((double)ipdv_percentile(f, 50, 100)),
-					 ns_as_us((double)ipdv_percentile(f, 99, 100)),
-					 ns_as_us((double)f->max_ns),
-					 ns_as_us(histogram_deviation(f->count, f->sum, f->sum_of_squares)) });
+		  (const double[CELLS]){ ns_as_us((double)f->min_ns), ns_as_us(f->mean_ns),
+					 ns_as_us((double)f->p50_ns), ns_as_us((double)f->p99_ns),
+					 ns_as_us((double)f->max_ns), ns_as_us(f->deviation_ns) });
 	return true;
 }
 
@@ -123,7 +121,7 @@ static void write_notes_of_delays(FILE *out, const struct delay_row rows[DELAYS]
 }
 
 /* The same for IPDV. within: " of one session", or empty. */
-static void write_notes_of_ipdv(FILE *out, const struct ipdv *v, const char *within)
+static void write_notes_of_ipdv(FILE *out, const struct result_ipdv *v, const char *within)
 {
 	uint64_t count = 0, beyond = 0;
 
@@ -149,13 +147,13 @@ static void write_notes_of_ipdv(FILE *out, const struct ipdv *v, const char *wit
 bool ipdv_is_reported(const struct report *r)
 {
 	const struct result *result = r->result;
-	const struct reported *t = &result->ipdv.reported;
+	const struct reported_figures *t = &result->ipdv.reported;
 
 	return r->options->role == ROLE_EMIT && !counter_get(&result->account.follow_up[FOLLOW_UP_THERE]) &&
 	       t->delay[REPORTED_RESPONSE].count + t->negative[REPORTED_RESPONSE] + t->two_clocks + t->no_part;
 }
 
-static void write_notes_of_reported(FILE *out, const struct reported *t)
+static void write_notes_of_reported(FILE *out, const struct reported_figures *t)
 {
 	static const char *const names[REPORTED_DELAYS] = { [REPORTED_RESPONSE] = "Response",
 		[REPORTED_NETWORK] = "Network",
@@ -181,7 +179,7 @@ static void write_notes_of_reported(FILE *out, const struct reported *t)
 /* In a separate table, because these values are not differences of timestamps on the wire. */
 static void write_reported(FILE *out, const struct report *r, bool samples)
 {
-	const struct reported *t = &r->result->ipdv.reported;
+	const struct reported_figures *t = &r->result->ipdv.reported;
 	struct table table = { .out = out, .samples = samples };
 
 	if (!ipdv_is_reported(r))
@@ -223,7 +221,7 @@ static void write_responses(const struct report *r, struct table *t)
 void ipdv_write(FILE *out, const struct report *r, int columns)
 {
 	const struct result *result = r->result;
-	const struct ipdv_metric *f = result->ipdv.of;
+	const struct ipdv_figures *f = result->ipdv.of;
 	struct table t = { .out = out, .samples = !columns || columns >= ALL_COLUMNS };
 	const struct delay_row rows[DELAYS] = {
 		[DELAY_RTT] = { "RTT", r->histogram },

@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-static void write_us(FILE *out, const struct ipdv_metric *f, uint64_t ns)
+static void write_us(FILE *out, const struct ipdv_figures *f, uint64_t ns)
 {
 	if (f->count)
 		fprintf(out, " %10.3f", label_us((int64_t)ns));
@@ -16,17 +16,17 @@ static void write_us(FILE *out, const struct ipdv_metric *f, uint64_t ns)
 		fprintf(out, " %10s", "-");
 }
 
-static void write_row(FILE *out, const struct source_port *p, bool by_network, bool worst)
+static void write_row(FILE *out, const struct result_port *p, bool worst)
 {
-	const struct ipdv_metric *f = source_port_metric(p, by_network);
+	const struct ipdv_figures *f = &p->delay;
 
-	fprintf(out, "  %-6u %9" PRIu64 " %8" PRIu64, p->number, p->rtt.count, p->lost);
-	if (p->directions.reported)
-		fprintf(out, " %7" PRIu64 " %7" PRIu64, p->directions.lost_forward, p->directions.lost_backward);
+	fprintf(out, "  %-6u %9" PRIu64 " %8" PRIu64, p->number, p->samples, p->lost);
+	if (p->directions_known)
+		fprintf(out, " %7" PRIu64 " %7" PRIu64, p->lost_forward, p->lost_backward);
 	else
 		fprintf(out, " %7s %7s", "-", "-");
-	write_us(out, f, f->count ? ipdv_percentile(f, 50, 100) : 0);
-	write_us(out, f, f->count ? ipdv_percentile(f, 99, 100) : 0);
+	write_us(out, f, f->p50_ns);
+	write_us(out, f, f->p99_ns);
 	write_us(out, f, f->max_ns);
 	fprintf(out, "%s\n", worst ? " *" : "");
 }
@@ -34,17 +34,16 @@ static void write_row(FILE *out, const struct source_port *p, bool by_network, b
 void source_ports_write(FILE *out, const struct report *r)
 {
 	const struct result *result = r->result;
-	const bool by_network = source_ports_by_network(result->port, result->ports);
 	const int worst = source_ports_worst(result->port, result->ports);
 
 	if (!result->ports)
 		return;
 	fprintf(out, "\nSource ports (us, of %s):\n  %-6s %9s %8s %7s %7s %10s %10s %10s\n",
-		by_network ? "the network: RTT - response" : "the round trip", "Port", "Samples", "Lost", "There",
+		result->ports_by_network ? "the network: RTT - response" : "the round trip", "Port", "Samples", "Lost", "There",
 		"Back", "Median",
 		"99th", "Max");
 	for (unsigned i = 0; i < result->ports; i++)
-		write_row(out, &result->port[i], by_network, (int)i == worst);
+		write_row(out, &result->port[i], (int)i == worst);
 	if (worst >= 0)
 		fprintf(out, "  * the worst: %s\n",
 			result->port[worst].lost ? "the largest share of its probes was lost" :

@@ -715,7 +715,7 @@ static inline void check_ipdv(void)
 				 took_ns(before, t2, t3));
 	}
 	for (int i = 0; i < IPDV_METRICS; i++) {
-		const struct ipdv_metric *f = &b.x.result.ipdv.of[i];
+		const struct ipdv_metric *f = &b.x.ipdv.of[i];
 
 		if (i != IPDV_RTT && !b.x.peer) {
 			assert_int_equal(f->count, 0);
@@ -726,7 +726,7 @@ static inline void check_ipdv(void)
 			assert_true(f->count <= expect[i].count && f->sum <= expect[i].sum);
 		}
 	}
-	assert_true(!undoubted || !b.x.result.ipdv.left_out);
+	assert_true(!undoubted || !b.x.ipdv.left_out);
 }
 
 static inline void check_samples(void)

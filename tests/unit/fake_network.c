@@ -410,7 +410,7 @@ void network_run(void)
 	assert_true(account_balances(&x.result.account, ROLE_EMIT, x.result.histogram, 0));
 	assert_true(x.window.reached <= options.window);
 	assert_int_equal(x.window.in_flight, 0);
-	assert_true(x.window.stamps_out <= x.window.most + x.result.ports); /* a closing probe by each */
+	assert_true(x.window.stamps_out <= x.window.most + x.source_ports); /* a closing probe by each */
 	assert_true(x.window.stamps_most <= x.window.most);
 	assert_int_equal(counter_get(&x.result.account.reordered), sim.reordered);
 }

@@ -276,11 +276,11 @@ static void note(struct sample s)
 /* Response and network need T2 and T3, as the way back needs T3. */
 static void assert_metrics(uint64_t rtt, uint64_t forward, uint64_t backward)
 {
-	assert_int_equal(x.result.ipdv.of[IPDV_RESPONSE].count, backward);
-	assert_int_equal(x.result.ipdv.of[IPDV_NETWORK].count, backward);
-	assert_int_equal(x.result.ipdv.of[IPDV_RTT].count, rtt);
-	assert_int_equal(x.result.ipdv.of[IPDV_FORWARD].count, forward);
-	assert_int_equal(x.result.ipdv.of[IPDV_BACKWARD].count, backward);
+	assert_int_equal(x.ipdv.of[IPDV_RESPONSE].count, backward);
+	assert_int_equal(x.ipdv.of[IPDV_NETWORK].count, backward);
+	assert_int_equal(x.ipdv.of[IPDV_RTT].count, rtt);
+	assert_int_equal(x.ipdv.of[IPDV_FORWARD].count, forward);
+	assert_int_equal(x.ipdv.of[IPDV_BACKWARD].count, backward);
 }
 
 static void the_ways_of_two_samples(void **state)
@@ -289,12 +289,12 @@ static void the_ways_of_two_samples(void **state)
 	note(sample_of(1, 1000, 5000, 700));
 	note(sample_of(2, 1010, 5400, 640));
 	assert_metrics(1, 1, 1);
-	assert_int_equal(x.result.ipdv.of[IPDV_RTT].sum, 350);
-	assert_int_equal(x.result.ipdv.of[IPDV_FORWARD].sum, 10);
-	assert_int_equal(x.result.ipdv.of[IPDV_BACKWARD].sum, 60);
-	assert_int_equal(x.result.ipdv.of[IPDV_RESPONSE].sum, 400);
-	assert_int_equal(x.result.ipdv.of[IPDV_NETWORK].sum, 50);
-	assert_int_equal(x.result.ipdv.left_out, 0);
+	assert_int_equal(x.ipdv.of[IPDV_RTT].sum, 350);
+	assert_int_equal(x.ipdv.of[IPDV_FORWARD].sum, 10);
+	assert_int_equal(x.ipdv.of[IPDV_BACKWARD].sum, 60);
+	assert_int_equal(x.ipdv.of[IPDV_RESPONSE].sum, 400);
+	assert_int_equal(x.ipdv.of[IPDV_NETWORK].sum, 50);
+	assert_int_equal(x.ipdv.left_out, 0);
 }
 
 /* A sample that a rule removed, or without a report, is a gap in that figure alone. */
@@ -315,7 +315,7 @@ static void a_way_that_is_not_known(void **state)
 	assert_metrics(4, 2, 0);
 	note(sample_of(6, 1000, 5000, 700));
 	assert_metrics(5, 3, 1);
-	assert_int_equal(x.result.ipdv.left_out, 0);
+	assert_int_equal(x.ipdv.left_out, 0);
 }
 
 /* Nothing held its times against the others'. */
@@ -360,7 +360,7 @@ static void a_clock_that_was_set(void **state)
 		assert_metrics(4, 1, 1);
 		note(sample_of(6, 1000, 5000, 700));
 		assert_metrics(5, 2, 2);
-		assert_int_equal(x.result.ipdv.left_out, 2);
+		assert_int_equal(x.ipdv.left_out, 2);
 	}
 	/* A doubt that stays. */
 	for (uint32_t seq = 7; seq < 17; seq++) {
@@ -368,13 +368,13 @@ static void a_clock_that_was_set(void **state)
 		note(sample_of(seq, 1000, 5000, 700));
 	}
 	assert_metrics(15, 2, 2);
-	assert_int_equal(x.result.ipdv.left_out, 12);
+	assert_int_equal(x.ipdv.left_out, 12);
 	/* A sample without reported directions is not left out. */
 	struct sample none = sample_of(17, 1000, 5000, 700);
 
 	none.source[T2] = none.source[T3] = SOURCE_NONE;
 	note(none);
-	assert_int_equal(x.result.ipdv.left_out, 12);
+	assert_int_equal(x.ipdv.left_out, 12);
 }
 
 /* ---- Times reported by the program ------------------------------------------------------------------------------- */
@@ -401,19 +401,19 @@ static bool print_one(struct sample s)
 
 static void assert_reported(uint64_t delays, uint64_t differences)
 {
-	assert_int_equal(x.result.ipdv.reported.delay[REPORTED_RESPONSE].count, delays);
-	assert_int_equal(x.result.ipdv.reported.delay[REPORTED_NETWORK].count, delays);
+	assert_int_equal(x.ipdv.reported.delay[REPORTED_RESPONSE].count, delays);
+	assert_int_equal(x.ipdv.reported.delay[REPORTED_NETWORK].count, delays);
 	for (int i = 0; i < REPORTED_VARIATIONS; i++)
-		assert_int_equal(x.result.ipdv.reported.varies[i].count, differences);
+		assert_int_equal(x.ipdv.reported.varies[i].count, differences);
 	/* No part of it is among the values by timestamps. */
-	assert_int_equal(x.result.ipdv.of[IPDV_BACKWARD].count, 0);
-	assert_int_equal(x.result.ipdv.of[IPDV_RESPONSE].count, 0);
-	assert_int_equal(x.result.ipdv.of[IPDV_NETWORK].count, 0);
+	assert_int_equal(x.ipdv.of[IPDV_BACKWARD].count, 0);
+	assert_int_equal(x.ipdv.of[IPDV_RESPONSE].count, 0);
+	assert_int_equal(x.ipdv.of[IPDV_NETWORK].count, 0);
 }
 
 static void what_only_its_program_prints(void **state)
 {
-	const struct reported *t = &x.result.ipdv.reported;
+	const struct reported *t = &x.ipdv.reported;
 
 	(void)state;
 	assert_true(print_one(reported_of(1, 1000, 5000, 700)));
@@ -423,8 +423,8 @@ static void what_only_its_program_prints(void **state)
 	assert_true(t->varies[REPORTED_RESPONSE].sum == 400 && t->varies[REPORTED_NETWORK].sum == 50 &&
 		    t->varies[REPORTED_RECEIVE].sum == 60);
 	/* The way there needs no T3. */
-	assert_true(x.result.ipdv.of[IPDV_FORWARD].count == 1 &&
-		    x.result.ipdv.of[IPDV_FORWARD].sum == 10);
+	assert_true(x.ipdv.of[IPDV_FORWARD].count == 1 &&
+		    x.ipdv.of[IPDV_FORWARD].sum == 10);
 	/* A gap, and a sample by timestamps: neither is compared with times of the program. */
 	assert_true(print_one(reported_of(4, 1000, 5000, 700)));
 	assert_false(print_one(sample_of(5, 1000, 5000, 700)));
@@ -439,7 +439,7 @@ static void what_its_program_cannot_print(void **state)
 	(void)state;
 	s.alike = false;
 	assert_false(print_one(s));
-	assert_int_equal(x.result.ipdv.reported.two_clocks, 1);
+	assert_int_equal(x.ipdv.reported.two_clocks, 1);
 	/* No clock, and a sample that a rule removed. */
 	s = reported_of(2, 1000, 5000, 700);
 	s.source[T3_REPORTED] = SOURCE_NONE;
@@ -459,8 +459,8 @@ static void what_its_program_cannot_print(void **state)
 	s.time_ns[T2] = -5;
 	s.time_ns[T3_REPORTED] = INT64_MAX;
 	assert_false(print_one(s));
-	assert_int_equal(x.result.ipdv.reported.no_part, 3);
-	assert_int_equal(x.result.ipdv.reported.two_clocks, 1);
+	assert_int_equal(x.ipdv.reported.no_part, 3);
+	assert_int_equal(x.ipdv.reported.two_clocks, 1);
 	assert_reported(0, 0);
 }
 
@@ -475,16 +475,16 @@ static void what_it_prints_may_be_negative(void **state)
 	s = reported_of(2, 1000, 0, 700);
 	s.time_ns[T3_REPORTED] += 1700 + 1000;
 	assert_true(print_one(s));
-	assert_int_equal(x.result.ipdv.reported.negative[REPORTED_RESPONSE], 1);
-	assert_int_equal(x.result.ipdv.reported.negative[REPORTED_NETWORK], 1);
-	assert_int_equal(x.result.ipdv.reported.delay[REPORTED_RESPONSE].count, 1);
-	assert_int_equal(x.result.ipdv.reported.delay[REPORTED_NETWORK].count, 1);
-	assert_true(x.result.ipdv.reported.varies[REPORTED_RESPONSE].sum == 3700);
+	assert_int_equal(x.ipdv.reported.negative[REPORTED_RESPONSE], 1);
+	assert_int_equal(x.ipdv.reported.negative[REPORTED_NETWORK], 1);
+	assert_int_equal(x.ipdv.reported.delay[REPORTED_RESPONSE].count, 1);
+	assert_int_equal(x.ipdv.reported.delay[REPORTED_NETWORK].count, 1);
+	assert_true(x.ipdv.reported.varies[REPORTED_RESPONSE].sum == 3700);
 }
 
 static void both_ways_by_the_offset_of_the_clocks(void **state)
 {
-	const struct reported *t = &x.result.ipdv.reported;
+	const struct reported *t = &x.ipdv.reported;
 	struct sample s = reported_of(1, 1000, 5000, 700);
 
 	(void)state;
@@ -507,7 +507,7 @@ static void a_clock_that_was_set_prints_nothing(void **state)
 	assert_false(print_one(reported_of(3, 1000, 5000, 700)));
 	assert_true(print_one(reported_of(4, 1000, 5000, 700)));
 	assert_reported(2, 0);
-	assert_int_equal(x.result.ipdv.left_out, 2);
+	assert_int_equal(x.ipdv.left_out, 2);
 }
 
 /* ---- At a reflector ---------------------------------------------------------------------------------------------- */
@@ -526,7 +526,7 @@ static void answer(uint16_t session, uint32_t seq, int64_t response_ns)
 /* Requests of three senders by turns, one of which begins where another is: each follows its own. */
 static void each_session_by_itself(void **state)
 {
-	const struct ipdv_metric *response = &x.result.ipdv.of[IPDV_RESPONSE];
+	const struct ipdv_metric *response = &x.ipdv.of[IPDV_RESPONSE];
 
 	(void)state;
 	memset(&sessions, 0, sizeof(sessions));
@@ -548,13 +548,13 @@ static void each_session_by_itself(void **state)
 	assert_int_equal(response->count, 19);
 	assert_int_equal(response->max_ns, 500);
 	for (int i = 0; i < IPDV_METRICS; i++)
-		assert_true(i == IPDV_RESPONSE || !x.result.ipdv.of[i].count);
+		assert_true(i == IPDV_RESPONSE || !x.ipdv.of[i].count);
 }
 
 /* The first of a session has no predecessor, whatever its number; nor has a sample of another session. */
 static void the_first_answer_of_a_session(void **state)
 {
-	const struct ipdv_metric *response = &x.result.ipdv.of[IPDV_RESPONSE];
+	const struct ipdv_metric *response = &x.ipdv.of[IPDV_RESPONSE];
 	const struct flight late = { .sample = { .seq = 2, .latency_ns = 77 }, .sent_ns = -SESSION_IDLE_NS };
 
 	(void)state;
@@ -585,11 +585,11 @@ static void times_beyond_64_bits(void **state)
 	note(s);
 	s.seq = 3;
 	note(s);
-	assert_int_equal(x.result.ipdv.of[IPDV_RTT].count, 2);
-	assert_int_equal(x.result.ipdv.of[IPDV_FORWARD].count, 1);
-	assert_int_equal(x.result.ipdv.of[IPDV_BACKWARD].count, 1);
-	assert_int_equal(x.result.ipdv.of[IPDV_RESPONSE].count, 2); /* none of them is far from T2 */
-	assert_int_equal(x.result.ipdv.of[IPDV_FORWARD].max_ns, 0);
+	assert_int_equal(x.ipdv.of[IPDV_RTT].count, 2);
+	assert_int_equal(x.ipdv.of[IPDV_FORWARD].count, 1);
+	assert_int_equal(x.ipdv.of[IPDV_BACKWARD].count, 1);
+	assert_int_equal(x.ipdv.of[IPDV_RESPONSE].count, 2); /* none of them is far from T2 */
+	assert_int_equal(x.ipdv.of[IPDV_FORWARD].max_ns, 0);
 }
 
 #define TEST(function) cmocka_unit_test_setup(function, set_up)

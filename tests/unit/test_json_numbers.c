@@ -220,15 +220,17 @@ static void metric_of(struct ipdv_metric *f, uint64_t a, uint64_t b)
 
 static void ipdv_metrics(void **state)
 {
-	struct reported *t = &result.ipdv.reported;
+	static struct ipdv ipdv;
+	struct reported *t = &ipdv.reported;
 
 	(void)state;
 	options.role = ROLE_EMIT;
 	result.peer.compared = true;
-	result.ipdv.left_out = 81;
-	result.ipdv.of[IPDV_RTT].beyond = 82;
+	ipdv.left_out = 81;
+	ipdv.of[IPDV_RTT].beyond = 82;
 	for (unsigned i = 0; i < IPDV_METRICS; i++)
-		metric_of(&result.ipdv.of[i], 10 + i, 20 + i);
+		metric_of(&ipdv.of[i], 10 + i, 20 + i);
+	ipdv_result(&result.ipdv, &ipdv);
 	show(written_json(json_ipdv));
 	options.role = ROLE_REFLECT;
 	show(written_json(json_ipdv));
@@ -243,6 +245,7 @@ static void ipdv_metrics(void **state)
 	t->bound_ns[1] = 92;
 	t->no_part = 93;
 	t->two_clocks = 94;
+	ipdv_result(&result.ipdv, &ipdv);
 	json_statistics(begin(), &report, false);
 	finish();
 	show(line);
@@ -251,6 +254,7 @@ static void ipdv_metrics(void **state)
 static void schedule_and_ports(void **state)
 {
 	static struct source_port port[2];
+	static struct result_port after[2];
 
 	(void)state;
 	options.role = ROLE_EMIT;
@@ -266,13 +270,15 @@ static void schedule_and_ports(void **state)
 			.directions = { .reported = i, .lost_forward = 31, .lost_backward = 32 } };
 		metric_of(&port[i].rtt, 10 + i, 20 + i);
 	}
-	result.port = port;
+	source_ports_result(after, port, 2);
+	result.port = after;
 	result.ports = 2;
 	json_statistics(begin(), &report, false);
 	finish();
 	show(line);
 	memset(&port[1].rtt, 0, sizeof(port[1].rtt));
 	port[0].sent = port[1].sent = 0;
+	source_ports_result(after, port, 2);
 	json_statistics(begin(), &report, false);
 	finish();
 	show(strstr(line, "source_ports"));

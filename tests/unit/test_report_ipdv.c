@@ -9,6 +9,13 @@
 #define IPDV "  RTT IPDV              3      2.000      6.667      2.000*    16.000*    16.000     6.600\n"
 
 static struct histogram planned[PLANNED];
+static struct ipdv ipdv;
+
+static void show(void)
+{
+	ipdv_result(&result.ipdv, &ipdv);
+	show_report();
+}
 
 static void forget_planned(void)
 {
@@ -21,6 +28,7 @@ static void forget_planned(void)
 static int end(void **state)
 {
 	forget_planned();
+	memset(&ipdv, 0, sizeof(ipdv));
 	return tear_down(state);
 }
 
@@ -34,7 +42,7 @@ static void four_round_trips(void)
 	options.histogram = false;
 	for (uint32_t i = 0; i < COUNT_OF(us); i++) {
 		histogram_add(&histogram, us[i] * NS_PER_US, 7 + i);
-		ipdv_add(&result.ipdv.of[IPDV_RTT], us[i] * NS_PER_US, 7 + i, SOURCE_KERNEL);
+		ipdv_add(&ipdv.of[IPDV_RTT], us[i] * NS_PER_US, 7 + i, SOURCE_KERNEL);
 	}
 }
 
@@ -49,7 +57,7 @@ static void three_ways(bool known)
 		for (uint32_t i = 0; i < 3; i++) {
 			if (known)
 				histogram_add(&one_way[direction], us[direction][i] * NS_PER_US + 7, i);
-			ipdv_add(&result.ipdv.of[IPDV_FORWARD + direction], us[direction][i] * NS_PER_US + 7, i,
+			ipdv_add(&ipdv.of[IPDV_FORWARD + direction], us[direction][i] * NS_PER_US + 7, i,
 				 SOURCE_KERNEL);
 		}
 	}
@@ -59,10 +67,10 @@ static void the_round_trip_alone(void **state)
 {
 	(void)state;
 	four_round_trips();
-	show_report();
+	show();
 	/* Not where there is nothing. */
 	forget_samples(&histogram, 0, 0);
-	show_report();
+	show();
 }
 
 /* The same responses of a reflector, two of which followed each other in a session. */
@@ -71,13 +79,13 @@ static void the_response_of_a_reflector(void **state)
 	(void)state;
 	four_round_trips();
 	options.role = ROLE_REFLECT;
-	memset(&result.ipdv, 0, sizeof(result.ipdv));
-	show_report();
-	ipdv_add(&result.ipdv.of[IPDV_RESPONSE], 3000, 1, SOURCE_KERNEL);
-	ipdv_add(&result.ipdv.of[IPDV_RESPONSE], 1000, 2, SOURCE_KERNEL);
-	show_report();
+	memset(&ipdv, 0, sizeof(ipdv));
+	show();
+	ipdv_add(&ipdv.of[IPDV_RESPONSE], 3000, 1, SOURCE_KERNEL);
+	ipdv_add(&ipdv.of[IPDV_RESPONSE], 1000, 2, SOURCE_KERNEL);
+	show();
 	forget_samples(&histogram, 0, 0);
-	show_report();
+	show();
 }
 
 static void one_sample_does_not_vary(void **state)
@@ -85,8 +93,8 @@ static void one_sample_does_not_vary(void **state)
 	(void)state;
 	options.role = ROLE_EMIT;
 	histogram_add(&histogram, 10000, 0);
-	ipdv_add(&result.ipdv.of[IPDV_RTT], 10000, 0, SOURCE_KERNEL);
-	show_report();
+	ipdv_add(&ipdv.of[IPDV_RTT], 10000, 0, SOURCE_KERNEL);
+	show();
 }
 
 static void all_that_there_is(void **state)
@@ -104,8 +112,8 @@ static void all_that_there_is(void **state)
 	histogram_add(&stage[STAGE_NETWORK], 9000, 0);
 	histogram_add(&stage[STAGE_NETWORK], 9500, 0);
 	for (uint32_t i = 0; i < 2; i++) {
-		ipdv_add(&result.ipdv.of[IPDV_RESPONSE], 1000 + 2000 * i, i, SOURCE_KERNEL);
-		ipdv_add(&result.ipdv.of[IPDV_NETWORK], 9000 + 50 * i, i, SOURCE_KERNEL);
+		ipdv_add(&ipdv.of[IPDV_RESPONSE], 1000 + 2000 * i, i, SOURCE_KERNEL);
+		ipdv_add(&ipdv.of[IPDV_NETWORK], 9000 + 50 * i, i, SOURCE_KERNEL);
 	}
 	for (int i = 0; i < PLANNED; i++) {
 		place(&planned[i], 1);
@@ -114,7 +122,7 @@ static void all_that_there_is(void **state)
 	histogram_add(&planned[PLANNED_LATE], 250, 0);
 	histogram_add(&planned[PLANNED_RTT], 99999, 0);
 	histogram_add(&planned[PLANNED_CALL], 1234, 0);
-	show_report();
+	show();
 }
 
 /* Where the clocks are not related. */
@@ -123,9 +131,9 @@ static void ways_of_which_only_the_ipdv_is_known(void **state)
 	(void)state;
 	four_round_trips();
 	three_ways(false);
-	show_report();
+	show();
 	result.one_way[0] = result.one_way[1] = NULL;
-	show_report();
+	show();
 }
 
 static void what_is_not_in_it(void **state)
@@ -135,15 +143,15 @@ static void what_is_not_in_it(void **state)
 	three_ways(true);
 	histogram_add(&one_way[0], -1, 3);
 	histogram_add(&histogram, -1, 3); /* which the counters show */
-	result.ipdv.left_out = 41;
-	ipdv_add(&result.ipdv.of[IPDV_RTT], INT64_MAX, 11, SOURCE_KERNEL);
-	show_report();
+	ipdv.left_out = 41;
+	ipdv_add(&ipdv.of[IPDV_RTT], INT64_MAX, 11, SOURCE_KERNEL);
+	show();
 }
 
 /* Two replies of a reflector that does not report their departure. */
 static void what_its_program_prints(void)
 {
-	struct reported *t = &result.ipdv.reported;
+	struct reported *t = &ipdv.reported;
 
 	for (unsigned i = 0; i < 2; i++) {
 		ipdv_count(&t->delay[REPORTED_RESPONSE], 1000 + 2000 * i);
@@ -156,32 +164,32 @@ static void what_its_program_prints(void)
 
 static void a_table_of_its_own_for_what_a_program_prints(void **state)
 {
-	struct reported *t = &result.ipdv.reported;
+	struct reported *t = &ipdv.reported;
 
 	(void)state;
 	four_round_trips();
 	what_its_program_prints();
-	show_report();
-	show_report();
+	show();
+	show();
 	ipdv_count(&t->delay[REPORTED_SEND], 3000);
 	t->negative[REPORTED_RECEIVE] = 7;
 	t->bound_ns[0] = 1234;
 	t->bound_ns[1] = 77;
 	t->no_part = 5;
 	t->two_clocks = 6;
-	show_report();
+	show();
 	/* With a reflector that is known by stamps these count. */
 	counter_add(&result.account.follow_up[FOLLOW_UP_THERE], 1);
-	show_report();
+	show();
 }
 
 static void a_program_that_prints_nothing(void **state)
 {
 	(void)state;
 	four_round_trips();
-	show_report();
-	result.ipdv.reported.two_clocks = 4;
-	show_report();
+	show();
+	ipdv.reported.two_clocks = 4;
+	show();
 }
 
 static void a_full_overflow_store(void **state)
@@ -190,7 +198,7 @@ static void a_full_overflow_store(void **state)
 	options.role = ROLE_EMIT;
 	options.histogram = false;
 	forget_samples(&histogram, 200 * NS_PER_US, HISTOGRAM_OVERFLOW_STORE + 1);
-	show_report();
+	show();
 }
 
 static void it_fits_the_terminal(void **state)
@@ -198,9 +206,9 @@ static void it_fits_the_terminal(void **state)
 	(void)state;
 	four_round_trips();
 	width = 90;
-	show_report();
+	show();
 	width = 80;
-	show_report();
+	show();
 }
 
 #define ENDED(function) cmocka_unit_test_setup_teardown(function, set_up, end)

@@ -765,7 +765,7 @@ static void wrong_window(void **state)
 /* The reports are made of a copy, while the original is overwritten: no member points into the struct. */
 static void a_copy_has_the_same_reports(void **state)
 {
-	static struct source_port ports[2];
+	static struct result_port ports[2];
 	static struct result copy;
 	struct report of_copy = report;
 	char *text_before, *json_before;

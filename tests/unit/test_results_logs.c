@@ -220,7 +220,7 @@ static void numbers_at_a_reflector(void **state)
 /* IPDV of each pair of consecutive numbers. A reflector's numbers belong to sessions, so it has none. */
 static void how_round_trips_vary(void **state)
 {
-	const struct ipdv_metric *f = &o->result.ipdv.of[IPDV_RTT];
+	const struct ipdv_metric *f = &o->rtt_ipdv;
 
 	(void)state;
 	open_log(0, PLAIN "5,1000,6000,5000\n6,2000,9000,7000\n8,3000,9000,6000\n9,3000,9001,6001\n");

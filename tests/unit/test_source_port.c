@@ -14,7 +14,7 @@ static void check_ports(void)
 	for (unsigned n = 0; n < COUNT(recorded); n++)
 		samples[sim.truth[record[n].seq].port]++;
 	for (unsigned i = 0; i < options.source_ports; i++) {
-		const struct source_port *p = &x.result.port[i];
+		const struct source_port *p = &x.source_port[i];
 
 		assert_int_equal(p->rtt.count, samples[i]);
 		assert_int_equal(p->sent, sim.sent[i]);
@@ -46,7 +46,7 @@ static void each_port_is_a_session(void **state)
 		assert_in_range(COUNT(duplicate), (3000 - options.window) / 7 - 1, 3000 / 7 + 20);
 		assert_in_range(COUNT(foreign), 3000 / 5 - 20, 3000 / 5 + 26);
 		for (int64_t n = 0; n < options.source_ports; n++)
-			assert_in_range(x.result.port[n].rtt.count, 3000 / options.source_ports,
+			assert_in_range(x.source_port[n].rtt.count, 3000 / options.source_ports,
 					3000 / options.source_ports + 1);
 		network_teardown(state);
 	}
@@ -94,17 +94,17 @@ static void what_a_port_loses_is_its_own(void **state)
 	network_run();
 	assert_int_equal(network_check_records(), 3000 - remote - back);
 	check_ports();
-	assert_int_equal(x.result.port[5].lost, remote);
-	assert_int_equal(x.result.port[5].directions.lost_forward, remote);
-	assert_int_equal(x.result.port[9].lost, back);
-	assert_int_equal(x.result.port[9].directions.lost_backward, back);
+	assert_int_equal(x.source_port[5].lost, remote);
+	assert_int_equal(x.source_port[5].directions.lost_forward, remote);
+	assert_int_equal(x.source_port[9].lost, back);
+	assert_int_equal(x.source_port[9].directions.lost_backward, back);
 	assert_int_equal(x.result.directions.lost_forward, remote);
 	assert_int_equal(x.result.directions.lost_backward, back);
 	assert_int_equal(source_ports_worst(x.result.port, x.result.ports), 5);
 	x.result.port[5].lost = x.result.port[9].lost = 0;
 	assert_int_equal(source_ports_worst(x.result.port, x.result.ports), 11);
-	assert_true(source_ports_by_network(x.result.port, x.result.ports));
-	assert_in_range(x.result.port[11].network.max_ns, 300 * NS_PER_US, 304 * NS_PER_US);
+	assert_true(x.result.ports_by_network);
+	assert_in_range(x.result.port[11].delay.max_ns, 300 * NS_PER_US, 304 * NS_PER_US);
 }
 
 /* Late or again by a port that nothing is in flight of: none is missed at the end. */
@@ -156,11 +156,11 @@ static void a_port_that_refuses_holds_up_no_other(void **state)
 		network_run();
 		assert_int_equal(network_check_records(), 3000);
 		check_ports();
-		assert_int_equal(x.result.port[0].refused + x.result.port[1].refused + x.result.port[2].refused,
+		assert_int_equal(x.source_port[0].refused + x.source_port[1].refused + x.source_port[2].refused,
 				 COUNT(refused));
-		assert_true(x.result.port[1].refused >= 200);
-		assert_true(x.result.port[1].rtt.count > 500);
-		assert_true(x.result.port[0].rtt.count > x.result.port[1].rtt.count);
+		assert_true(x.source_port[1].refused >= 200);
+		assert_true(x.source_port[1].rtt.count > 500);
+		assert_true(x.source_port[0].rtt.count > x.source_port[1].rtt.count);
 		assert_int_equal(COUNT(follow_up[FOLLOW_UP_THERE]), 3000);
 		for (unsigned n = 0; n < 3000; n++)
 			assert_in_range(sim.truth[record[n].seq].t1_ns - EPOCH_NS - sim.truth[record[n].seq].tried_ns,
