@@ -435,7 +435,7 @@ static void finish(struct run *r)
 	r->exchange.result.dropped = r->channel.dropped;
 	if (!r->exchange.port)
 		r->exchange.result.strays = optional_of((int64_t)socket_count_strays(&r->channel));
-	r->report.breaches_missed = r->housekeeping.breaches.missed;
+	r->exchange.result.commands.breaches_missed = r->housekeeping.breaches.missed;
 	clock_peer_finish(&r->peer);
 	if (r->exchange.peer)
 		take_peer(&r->exchange.result.peer, &r->peer, &r->housekeeping.clocks, options_by_nic(&r->options));

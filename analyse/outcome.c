@@ -42,9 +42,6 @@ struct outcome *outcome_open(const struct options *options)
 	o->result.read = &o->read;
 	o->result.dropped = o->result.strays = optional_of(0); /* sums over the files */
 	o->result.histogram = &o->latency;
-	o->result.one_way_bound_ns[1] = -1; /* no file has the bound at the end of the run */
-	for (int i = 0; i < BOUNDS; i++)
-		o->result.bound_ns[i] = -1;
 	o->report = (struct report){ .options = &o->options, .result = &o->result, .samples_are_taken = true,
 				     .histogram = &o->latency };
 	return o;
@@ -71,6 +68,10 @@ void outcome_close(struct outcome *o)
 	free(o->result.activity.until_breach.list);
 	free(o->result.activity.before_worst.list);
 	free(o->result.causes);
+	free(o->result.port);
+	for (int i = 0; i < BREACH_COMMANDS_MAX; i++)
+		free(o->read.command[i]);
+	free(o->read.log_path);
 	for (unsigned i = 0; i < o->read.files; i++) {
 		free(o->read.file[i].found);
 		free(o->read.file[i].hostname);
@@ -230,7 +231,6 @@ static void write_top(FILE *out, const struct outcome *o)
 void outcome_write(FILE *out, const struct outcome *o, int columns)
 {
 	const struct report *r = &o->report;
-	char latency[OUTCOME_FORMULA_BYTES];
 
 	if (!options_complete(r->options)) {
 		brief_write(out, r, brief_has_color(out, r));
@@ -238,33 +238,5 @@ void outcome_write(FILE *out, const struct outcome *o, int columns)
 	}
 	write_top(out, o);
 	fputc('\n', out);
-	if (o->read.has_breaches)
-		breach_write(out, r);
-	if (o->read.has_duration)
-		fprintf(out, "Duration: %.2f s%s\n\n", label_seconds(o->result.ended_ns - o->result.began_ns),
-			o->read.files > 1 ? " in all" : "");
-	statistics_write(out, r->histogram);
-	if (r->options->histogram)
-		statistics_write_histograms(out, r, columns);
-	report_write_rhythm(out, r);
-	statistics_write_stages(out, r, columns);
-	if (o->read.files == 1 && o->read.settings)
-		statistics_write_schedule(out, r, columns);
-	if (options_echoes(r->options))
-		echo_write(out, r);
-	if (!o->read.settings)
-		ipdv_write(out, r, columns);
-	label_latency(r->options, latency, sizeof(latency));
-	fprintf(out, "\nLatency: %s (%s)\n", latency,
-		label_stamps[options_on_wire(r->options) ? r->options->stamp : SOURCE_USER].clock);
-	if (o->read.has_accounts)
-		account_write(out, r);
-	else
-		fputs("\nNot in a log: packets sent and lost, samples left out, clocks, and the verdict\n", out);
-	if (clocks_are_shown(r))
-		clocks_write(out, r);
-	if (*o->result.affinity.text)
-		fprintf(out, "\nMeasuring thread: %s\n", o->result.affinity.text);
-	if (o->result.activity.until_breach.known || (o->result.activity.is_read && r->options->verbose))
-		machine_write_activity(out, r);
+	report_write_sections(out, r, columns);
 }

@@ -6,6 +6,7 @@
 #include "histogram.h"
 #include "options.h"
 #include "report/text/report.h"
+#include "report/verdict/teeth.h"
 #include "report/verdict/verdict.h"
 #include "result/result.h"
 #include "result/sample_queue.h"
@@ -20,6 +21,7 @@ struct outcome {
 	struct report report;
 	struct histogram latency, stage[STAGES], one_way[ONE_WAYS], planned[PLANNED], poll_gaps;
 	struct verdict verdict; /* only the level is set */
+	struct teeth teeth;
 	struct ipdv_metric rtt_ipdv; /* of a log */
 	struct sample_queue sample_queue; /* samples without a bucket */
 	struct read read;

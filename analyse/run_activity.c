@@ -82,7 +82,6 @@ int run_take_activity(struct outcome *o, const struct tree *root, const char *pa
 	if (!tree_is_object(t) || o->read.files > 1)
 		return 0;
 	a->is_read = tree_is_array(tree_member(t, "run"));
-	a->cpu = -1;
 	error = take_list(&a->run, tree_member(t, "run"));
 	if (!error)
 		error = take_list(&a->until_breach, tree_member(t, "until_first_breach"));

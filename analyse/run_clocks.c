@@ -193,8 +193,11 @@ static bool take_bounds(struct result *r, const struct tree *t)
 
 	if (!tree_is_bool(tree_member(t, "converted"), &r->converted)) /* not in files of older versions */
 		r->converted = stages;
-	if (remote && !run_take_time(&r->bound_ns[BOUND_REMOTE], remote))
-		return false;
+	if (remote) {
+		r->bound_ns[BOUND_REMOTE].known = true;
+		if (!run_take_time(&r->bound_ns[BOUND_REMOTE].value, remote))
+			return false;
+	}
 	if (!run_take_number(&unconverted, tree_member(t, "unplaced")) ||
 	    !run_take_number(&disordered, tree_member(t, "disordered")))
 		return false;

@@ -60,6 +60,13 @@ int run_take_freeze(struct outcome *o, const struct tree *root, const char *path
 /* Takes the activity of the machine, if this is the only file. 0, or -errno; -EINVAL after one line. */
 int run_take_activity(struct outcome *o, const struct tree *root, const char *path);
 
+/* Takes IPDV, source ports and modes, if this is the only file; after the accounts. 0, or -errno; -EINVAL after one
+ * line. */
+int run_take_delays(struct outcome *o, const struct tree *root, const char *path);
+
+/* Takes counters, trace, commands and log, if this is the only file. 0, or -errno; -EINVAL after one line. */
+int run_take_evidence(struct outcome *o, const struct tree *root, const char *path);
+
 /* Adds all accounts, which must balance. 0, or -errno after one line. */
 int run_add_accounts(struct outcome *o, const struct tree *root, const char *path);
 

@@ -303,7 +303,8 @@ static struct histogram *find_histogram(struct outcome *o, const char *name, str
 {
 	static const char *const directions[] = { [ONE_WAY_FORWARD] = "forward_ns",
 		[ONE_WAY_BACKWARD] = "backward_ns" };
-	static const char *const planned[] = { [PLANNED_LATE] = "sent_late_ns", [PLANNED_RTT] = "rtt_from_slot_ns" };
+	static const char *const planned[] = { [PLANNED_LATE] = "sent_late_ns", [PLANNED_RTT] = "rtt_from_slot_ns",
+						[PLANNED_CALL] = "send_call_ns" };
 
 	for (int i = 0; i < ONE_WAYS; i++) {
 		*pointer = &o->result.one_way[i];
@@ -321,6 +322,12 @@ static struct histogram *find_histogram(struct outcome *o, const char *name, str
 	return find_stage(o, name, pointer);
 }
 
+static void raise_bound(struct optional *to, int64_t ns)
+{
+	if (ns > to->value || !to->known)
+		*to = optional_of(ns);
+}
+
 /* Keeps the largest bound of all files. */
 static void take_bound(struct outcome *o, const struct reading *f)
 {
@@ -332,10 +339,14 @@ static void take_bound(struct outcome *o, const struct reading *f)
 		return;
 	stages_of_role(o->options.role, options_on_wire(&o->options), stages);
 	for (int i = 0; i < STAGES; i++)
-		if (f->h == &o->stage[i] && ns > result->bound_ns[stages[i].bound])
-			result->bound_ns[stages[i].bound] = ns;
-	if ((f->h == &o->one_way[0] || f->h == &o->one_way[1]) && ns > result->one_way_bound_ns[0])
-		result->one_way_bound_ns[0] = ns;
+		if (f->h == &o->stage[i])
+			raise_bound(&result->bound_ns[stages[i].bound], ns);
+	if (f->h != &o->one_way[0] && f->h != &o->one_way[1])
+		return;
+	raise_bound(&result->one_way_bound_ns[0], ns);
+	result->one_way_bound_ns[1] = (struct optional){ .known = false };
+	if (o->read.files == 1 && tree_integer(tree_member(f->tree, "within_end_ns"), &ns) && ns >= 0)
+		result->one_way_bound_ns[1] = optional_of(ns);
 }
 
 static int add_statistic(void *context, const char *name, const struct tree *t)

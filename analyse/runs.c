@@ -450,8 +450,8 @@ static int take_origin(struct read_file *f, const struct tree *root)
 static int take_members(struct read *read, const struct tree *root)
 {
 	static const char *const paths[] = {
-		"run", "verdict.not_judged", "verdict.tracing", "configuration", "host", "nic", "ipdv", "as_told",
-		"source_ports", "modes", "counters", "trace", "commands", "log", "findings", "findings_left_out",
+		"run", "verdict.not_judged", "verdict.tracing", "configuration", "host", "nic", "findings",
+		"findings_left_out",
 	};
 
 	_Static_assert(sizeof(paths) / sizeof(paths[0]) <= READ_MEMBERS, "struct read holds each member");
@@ -531,6 +531,10 @@ static int add_all(struct outcome *o, const struct tree *root, struct read_file 
 		error = run_take_freeze(o, root, f->path);
 	if (!error)
 		error = run_take_activity(o, root, f->path);
+	if (!error)
+		error = run_take_delays(o, root, f->path);
+	if (!error)
+		error = run_take_evidence(o, root, f->path);
 	if (!error && blocks)
 		error = add_seconds(blocks, tree_member(root, "seconds"), f);
 	if (error == -ENOMEM)

@@ -43,14 +43,14 @@ static void look_at_speed(struct check *c)
 		return check_say(c, WARN, where, "both directions share the link, packets wait and collide",
 				 check_command(c, "ethtool -s %s duplex full, at both ends", c->nic.name),
 				 "duplex half");
-	if (link.speed_mbps < 0)
+	if (!link.speed_mbps.known)
 		return check_say(c, NOTE, where, "the serialisation time is unknown", NULL,
 				 "speed unknown, duplex %s", duplex[link.duplex]);
 	/* 28 octets of UDP and IPv4, 44 of the shortest STAMP packet. */
-	check_say(c, link.speed_mbps < 1000 ? NOTE : OK, where,
-		  link.speed_mbps < 1000 ? "the serialisation time is a large share of the latency" : NULL, NULL,
-		  "%d Mb/s, duplex %s, a probe takes %" PRId64 " ns", link.speed_mbps, duplex[link.duplex],
-		  transport_wire_ns(transport_frame_bytes(28, 44), link.speed_mbps));
+	check_say(c, link.speed_mbps.value < 1000 ? NOTE : OK, where,
+		  link.speed_mbps.value < 1000 ? "the serialisation time is a large share of the latency" : NULL, NULL,
+		  "%" PRId64 " Mb/s, duplex %s, a probe takes %" PRId64 " ns", link.speed_mbps.value, duplex[link.duplex],
+		  transport_wire_ns(transport_frame_bytes(28, 44), (int)link.speed_mbps.value));
 }
 
 /* ---- Settings ---------------------------------------------------------------------------------------------------- */

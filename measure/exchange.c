@@ -82,7 +82,6 @@ static void finish(struct exchange *x)
 		r->software_remote.bound_ns = optional_of(x->emit.reply.software_bound_ns);
 	for (unsigned i = 0; i < x->source_ports; i++)
 		x->source_port[i].number = x->channel->port[i].own_port;
-	ipdv_result(&r->ipdv, &x->ipdv);
 	exchange_collect(x);
 }
 
@@ -92,6 +91,8 @@ void exchange_run(struct exchange *x)
 
 	stages_latency_times(o->role, x->channel->tx_stamps, &x->from, &x->to);
 	stages_of_role(o->role, x->channel->tx_stamps, x->result.stages);
+	for (int i = 0; i < BOUNDS; i++)
+		x->result.bound_ns[i] = optional_of(0);
 	for (int i = 0; i < STAGES; i++)
 		x->result.has_stages |= x->result.stage[i] != NULL;
 	x->timebase = o->no_step_check ? TIMEBASE_UNCHECKED : x->channel->tx_stamps &&

@@ -58,9 +58,9 @@ INLINE void record_directions(struct exchange *x, const struct flight *f, bool r
 		x->result.one_way_beyond += (forward_ns < -bound_ns[ONE_WAY_FORWARD]) +
 					    (backward_ns < -bound_ns[ONE_WAY_BACKWARD]);
 	}
-	x->result.one_way_bound_ns[1] = most_ns;
-	if (most_ns > x->result.one_way_bound_ns[0])
-		x->result.one_way_bound_ns[0] = most_ns;
+	x->result.one_way_bound_ns[1] = optional_of(most_ns);
+	if (most_ns >= x->result.one_way_bound_ns[0].value)
+		x->result.one_way_bound_ns[0] = optional_of(most_ns);
 }
 
 /* An emitter's sample is complete. */

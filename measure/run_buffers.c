@@ -291,7 +291,7 @@ int64_t run_buffers_absent_bytes(const struct run_buffers *s)
 	return absent;
 }
 
-void run_buffers_finish(struct run_buffers *s, const struct exchange *x)
+void run_buffers_finish(struct run_buffers *s, struct exchange *x)
 {
 	histogram_finish(&s->latency);
 	for (int i = 0; i < STAGES; i++)
@@ -304,6 +304,8 @@ void run_buffers_finish(struct run_buffers *s, const struct exchange *x)
 		if (x->result.planned[i])
 			histogram_finish(x->result.planned[i]);
 	histogram_finish(&s->poll_gaps);
+	ipdv_result(&x->result.ipdv, &x->ipdv);
+	x->result.ports_by_network = source_ports_result(x->result.port, x->source_port, x->source_ports);
 }
 
 void run_buffers_close(struct run_buffers *s)

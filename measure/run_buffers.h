@@ -28,8 +28,8 @@ int run_buffers_lock(const struct run_buffers *s, const struct options *o);
 /* Octets without a resident page; -1: unknown. Only valid while memory is locked. */
 int64_t run_buffers_absent_bytes(const struct run_buffers *s);
 
-/* After the run, once: makes the collected data readable. */
-void run_buffers_finish(struct run_buffers *s, const struct exchange *x);
+/* After source_ports_finish(), once: makes the collected data readable, and fills the results of IPDV and of the ports. */
+void run_buffers_finish(struct run_buffers *s, struct exchange *x);
 
 void run_buffers_close(struct run_buffers *s);
 

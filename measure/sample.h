@@ -174,9 +174,9 @@ INLINE void raise_bound(struct exchange *x, const struct flight *f, enum bound b
 {
 	const uint8_t *source = f->sample.source;
 
-	if (f->bound_ns[bound] > x->result.bound_ns[bound] &&
+	if (f->bound_ns[bound] > x->result.bound_ns[bound].value &&
 	    (source[one] == SOURCE_USER || source[other] == SOURCE_USER))
-		x->result.bound_ns[bound] = f->bound_ns[bound];
+		x->result.bound_ns[bound].value = f->bound_ns[bound];
 }
 
 /* False if the latency is invalid. */

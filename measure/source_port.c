@@ -103,5 +103,4 @@ void source_ports_finish(struct exchange *x)
 		directions_finish(&x->source_port[i].directions, x->source_port[i].sent);
 		add(&x->result.directions, &x->source_port[i].directions);
 	}
-	x->result.ports_by_network = source_ports_result(x->result.port, x->source_port, x->source_ports);
 }

@@ -44,7 +44,7 @@ struct flight *source_port_flight(struct exchange *x, uint32_t id);
 void source_port_note(struct exchange *x, const struct flight *f);
 
 /* Call once after the run, also without source ports: computes the loss by direction in
- * x->result.directions, and x->result.port. */
+ * x->result.directions. */
 void source_ports_finish(struct exchange *x);
 
 #endif

@@ -13,7 +13,8 @@ struct confidence {
 	unsigned block_s; /* seconds in each */
 	/* Number of independent samples that would know the share at or below each percentile as well. */
 	int64_t effective[PERCENTILES]; /* by enum percentile_index */
-	double width; /* of the percentile of --until-known, see confidence_width(); below 0: not known */
+	bool has_width; /* the next is known */
+	double width; /* of the percentile of --until-known, see confidence_width() */
 };
 
 #endif

@@ -8,11 +8,13 @@
 #include "rant.h"
 #include "tracefs.h"
 
-/* Hook commands; the text of each is in the options. All zeros: none. */
+/* Hook commands. All zeros: none. */
 struct result_commands {
 	int commands;
+	const char *command[BREACH_COMMANDS_MAX]; /* for /bin/sh -c: memory of the options, or of struct read */
 	unsigned ran[BREACH_COMMANDS_MAX], failed[BREACH_COMMANDS_MAX]; /* ended; not started, or ended with a status */
 	unsigned left_out[BREACH_COMMANDS_MAX]; /* breaches during which the command still ran for an earlier breach */
+	uint64_t breaches_missed; /* breaches that newer ones had replaced before a command could be told of them */
 };
 
 /* The trace instance and its last saved trace. All zeros: none. */

@@ -112,8 +112,10 @@ struct result_log {
 	uint64_t left_out; /* because the ring was full */
 
 	/* The file, by its writer. */
+	const char *path; /* memory of the options, or of struct read */
 	const char *form; /* a constant */
 	bool beside; /* a thread writes it during the run */
+	bool by_option_at_end; /* else it is written after the run, as --snapshot wants */
 	bool rotates;
 	uint64_t file; /* number of the last file of a rotation */
 	int error; /* -errno of the file; 0: none */

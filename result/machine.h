@@ -20,11 +20,12 @@ struct result_affinity {
 /* Hardware counters of the measuring thread, of exchanges whose counters could be read. All zeros: not read. */
 struct result_counters {
 	unsigned counters; /* length of the arrays below */
-	const char *name[PMC_MAX]; /* in 'perf list'; constants */
+	char name[PMC_MAX][32]; /* in 'perf list' */
 	bool user_only; /* work in the kernel is not counted */
 	unsigned system_calls; /* that reading adds to an exchange */
 	char missing[sizeof(((struct pmc *)NULL)->missing)]; /* names of events that are not counted; "" if none */
-	uint64_t quick, quick_sum[PMC_MAX]; /* exchanges that are not slow, and sums over these */
+	uint64_t quick; /* exchanges that are not slow */
+	double quick_mean[PMC_MAX]; /* of these; without them 0 */
 	uint64_t slow;
 	uint64_t spike[PMC_MAX]; /* of the first slow exchange */
 	uint64_t failed; /* exchanges whose counters could not be read */
@@ -57,7 +58,7 @@ struct result_differences {
 /* Activity of the machine during the run: differences between readings of its counters. All zeros: not read. */
 struct result_activity {
 	bool is_read;
-	int cpu; /* the CPU that the measuring thread is pinned to; -1: none */
+	bool is_pinned; /* the measuring thread is pinned to a CPU */
 	bool sees_disruptions; /* the hypervisor reports disruptions of the virtual machine */
 	char unreadable[ACTIVITY_UNREADABLE][sizeof(((struct activity *)NULL)->unreadable[0])]; /* each with its reason */
 	unsigned unreadables, unreadables_left_out;

@@ -20,8 +20,8 @@ struct result_nic {
 	char name[IFNAMSIZ]; /* empty: not known */
 	char driver[sizeof(((struct nic *)NULL)->driver)];
 	char bus[sizeof(((struct nic *)NULL)->bus)]; /* empty: not reported */
-	int mtu; /* octets; 0: not reported */
-	int phc_index; /* with hardware timestamps; -1: none */
+	struct optional mtu; /* octets */
+	struct optional phc_index; /* the clock of its hardware timestamps */
 	bool changed; /* its timestamp setting was changed for the run */
 	struct result_nic_setting setting[2]; /* before and after the run */
 	struct nic_details details; /* before the run: for --jsonl only */

@@ -3,12 +3,13 @@
 #ifndef RESULT_READ_H
 #define RESULT_READ_H
 
+#include "options.h"
 #include "rant.h"
 
 #include <sys/types.h>
 
 #define READ_SETTINGS_MAX 32
-#define READ_MEMBERS 16
+#define READ_MEMBERS 8
 
 /* A file that was read. */
 struct read_file {
@@ -65,6 +66,7 @@ struct read {
 	struct read_setting setting[READ_SETTINGS_MAX];
 	unsigned settings; /* 0 for logs */
 	struct read_member member[READ_MEMBERS]; /* a single JSON file */
+	char *command[BREACH_COMMANDS_MAX], *log_path; /* of a single JSON file; NULL: none */
 };
 
 #endif

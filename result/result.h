@@ -108,7 +108,7 @@ struct result {
 	struct optional probe_bytes; /* emitter: UDP payload of a probe */
 	struct wire wire; /* emitter */
 	struct directions directions; /* emitter, over all source ports; after source_ports_finish() */
-	struct result_port *port; /* emitter, `ports` elements, after source_ports_finish(); NULL: a single source port */
+	struct result_port *port; /* emitter, `ports` elements, after the run; NULL: a single source port */
 	unsigned ports; /* 0: a single source port */
 	bool ports_by_network; /* they are compared by the network delay; else by the round trip */
 	struct outages outages; /* emitter */
@@ -146,8 +146,8 @@ struct result {
 
 	/* Clocks. */
 	_Atomic uint8_t remote; /* emitter: enum source of remote timestamps, best so far; read by other threads */
-	int64_t bound_ns[BOUNDS]; /* largest error of user-space times of recorded samples */
-	int64_t one_way_bound_ns[2]; /* error of the offset between the clocks of the hosts: the largest and the last */
+	struct optional bound_ns[BOUNDS]; /* largest error of user-space times of recorded samples */
+	struct optional one_way_bound_ns[2]; /* error of the offset between the clocks of the hosts: the largest and the last */
 	uint64_t one_way_beyond; /* one-way delays that were negative by more than the error at that time */
 	uint64_t rules_broken;
 	struct broken_rule broken[BROKEN_KEPT]; /* the first BROKEN_KEPT */

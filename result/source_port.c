@@ -10,6 +10,17 @@ static bool is_by_network(const struct source_port *port, unsigned ports)
 	return false;
 }
 
+static void take_delay(struct result_port *to, const struct ipdv_metric *from)
+{
+	struct ipdv_figures f;
+
+	ipdv_figures(&f, from);
+	to->has_delay = f.count;
+	to->p50_ns = f.p50_ns;
+	to->p99_ns = f.p99_ns;
+	to->max_ns = f.max_ns;
+}
+
 bool source_ports_result(struct result_port *to, const struct source_port *from, unsigned ports)
 {
 	const bool by_network = is_by_network(from, ports);
@@ -21,7 +32,7 @@ bool source_ports_result(struct result_port *to, const struct source_port *from,
 					      .lost_forward = p->directions.lost_forward,
 					      .lost_backward = p->directions.lost_backward, .samples = p->rtt.count,
 					      .sent = p->sent, .lost = p->lost, .refused = p->refused };
-		ipdv_figures(&to[i].delay, by_network ? &p->network : &p->rtt);
+		take_delay(&to[i], by_network ? &p->network : &p->rtt);
 	}
 	return by_network;
 }
@@ -34,7 +45,7 @@ static bool is_worse(const struct result_port *a, const struct result_port *b)
 
 	if (a_share != b_share)
 		return a_share > b_share;
-	return a->delay.count && (!b->delay.count || a->delay.p99_ns > b->delay.p99_ns);
+	return a->has_delay && (!b->has_delay || a->p99_ns > b->p99_ns);
 }
 
 int source_ports_worst(const struct result_port *port, unsigned ports)

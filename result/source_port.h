@@ -25,7 +25,8 @@ struct result_port {
 	uint64_t lost_forward, lost_backward;
 	uint64_t samples; /* recorded */
 	uint64_t sent, lost, refused; /* as in struct source_port */
-	struct ipdv_figures delay; /* of the metric by which the ports are compared */
+	bool has_delay; /* the next three are known: of the metric by which the ports are compared */
+	uint64_t p50_ns, p99_ns, max_ns;
 };
 
 /* Sets `ports` elements. True: the ports are compared by `network`. Where it is known it decides alone, because the

@@ -17,6 +17,8 @@
 void take_commands(struct result_commands *to, const struct hooks *from)
 {
 	to->commands = from->wanted->commands;
+	for (int i = 0; i < to->commands; i++)
+		to->command[i] = from->wanted->command[i];
 	memcpy(to->ran, from->ran, sizeof(to->ran));
 	memcpy(to->failed, from->failed, sizeof(to->failed));
 	memcpy(to->left_out, from->left_out, sizeof(to->left_out));
@@ -45,8 +47,8 @@ void take_counters(struct result_counters *to, const struct pmc *from)
 					.system_calls = from->system_calls, .quick = from->quick, .slow = from->slow,
 					.failed = from->failed };
 	for (unsigned i = 0; i < from->counters; i++) {
-		to->name[i] = pmc_name(from, i);
-		to->quick_sum[i] = from->quick_sum[i];
+		snprintf(to->name[i], sizeof(to->name[i]), "%s", pmc_name(from, i));
+		to->quick_mean[i] = from->quick ? (double)from->quick_sum[i] / (double)from->quick : 0;
 		to->spike[i] = from->spike[i];
 		to->partial[i] = from->partial[i];
 	}
@@ -101,7 +103,7 @@ void take_activity(struct result_activity *to, const struct activity_story *from
 {
 	const struct activity *a = &from->activity;
 
-	*to = (struct result_activity){ .is_read = true, .cpu = a->cpu, .sees_disruptions = a->sees_disruptions,
+	*to = (struct result_activity){ .is_read = true, .is_pinned = a->cpu >= 0, .sees_disruptions = a->sees_disruptions,
 					.unreadables = a->unreadables,
 					.unreadables_left_out = a->unreadables_left_out,
 					.counters_left_out = a->counters_left_out };

@@ -14,8 +14,10 @@ void take_nic(struct result_nic *to, const struct nic *from, const struct link_w
 	memcpy(to->name, from->name, sizeof(to->name));
 	memcpy(to->driver, from->driver, sizeof(to->driver));
 	memcpy(to->bus, from->bus, sizeof(to->bus));
-	to->mtu = from->mtu;
-	to->phc_index = from->can.phc_index;
+	if (from->mtu)
+		to->mtu = optional_of(from->mtu);
+	if (from->can.phc_index >= 0)
+		to->phc_index = optional_of(from->can.phc_index);
 	to->changed = from->changed;
 	if (!link_stamper_name(link, to->stamper))
 		*to->stamper = '\0';

@@ -14,7 +14,7 @@ clock_to_phc clock_set_seen
 histogram_add histogram_bucket
 '
 # These set up before the loop, or copy results after it; of the first two the functions in the list are all that the hot path calls.
-cold=' wire/hmac.c wire/socket.c wire/ports.c wire/listen.c wire/kernel_stamps.c wire/transport.c wire/ethernet.c wire/icmp.c wire/kernel_call.c wire/plan.c measure/run_buffers.c measure/housekeeping.c result/causes.c result/take.c result/take_clocks.c result/take_nic.c '
+cold=' wire/hmac.c wire/socket.c wire/ports.c wire/listen.c wire/kernel_stamps.c wire/transport.c wire/ethernet.c wire/icmp.c wire/kernel_call.c wire/plan.c measure/run_buffers.c measure/housekeeping.c result/causes.c result/ipdv.c result/source_port.c result/take.c result/take_clocks.c result/take_nic.c '
 
 cd "$(dirname "$0")/.."
 hot=()

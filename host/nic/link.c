@@ -63,9 +63,9 @@ int link_wire_mbps(const struct nic *n)
 
 	if (!index || !if_indextoname((unsigned)index, name) || nic_find(&lower, name))
 		return 0;
-	known = lower.is_ethernet && is_on_bus(&lower) && !nic_read_link(&lower, &link) && link.speed_mbps > 0;
+	known = lower.is_ethernet && is_on_bus(&lower) && !nic_read_link(&lower, &link) && link.speed_mbps.known;
 	nic_close(&lower);
-	return known ? link.speed_mbps : 0;
+	return known ? (int)link.speed_mbps.value : 0;
 }
 
 /* True if the interface was deleted or moved to another namespace. Else r->ifr_name is its present name; empty if the

@@ -205,7 +205,9 @@ int nic_read_link(const struct nic *n, struct nic_link *link)
 	if (error)
 		return error;
 	/* Drivers without a link report 0 or -1, which is not a speed. */
-	link->speed_mbps = ask.s.speed && ask.s.speed <= INT_MAX ? (int)ask.s.speed : -1;
+	link->speed_mbps = (struct optional){ .known = false };
+	if (ask.s.speed && ask.s.speed <= INT_MAX)
+		link->speed_mbps = optional_of((int64_t)ask.s.speed);
 	link->duplex = ask.s.duplex == DUPLEX_HALF ? NIC_DUPLEX_HALF :
 		       ask.s.duplex == DUPLEX_FULL ? NIC_DUPLEX_FULL : NIC_DUPLEX_UNKNOWN;
 	return 0;
@@ -216,13 +218,12 @@ void nic_read_details(const struct nic *n, struct nic_details *d)
 	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
 	struct ethtool_coalesce c = { .cmd = ETHTOOL_GCOALESCE };
 
-	*d = (struct nic_details){ .link.speed_mbps = -1 };
+	*d = (struct nic_details){ 0 };
 	if (!nic_ethtool(n, &info)) {
 		snprintf(d->driver_version, sizeof(d->driver_version), "%.*s", (int)sizeof(info.version), info.version);
 		snprintf(d->firmware, sizeof(d->firmware), "%.*s", (int)sizeof(info.fw_version), info.fw_version);
 	}
-	if (nic_read_link(n, &d->link))
-		d->link.speed_mbps = -1;
+	nic_read_link(n, &d->link);
 	d->coalescing_known = !nic_ethtool(n, &c);
 	d->adaptive_receive = c.use_adaptive_rx_coalesce;
 	d->adaptive_transmit = c.use_adaptive_tx_coalesce;

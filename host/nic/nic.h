@@ -57,7 +57,7 @@ void nic_read_stamper_driver(const struct nic *n, char driver[NIC_DRIVER_BYTES])
 int nic_read_mac(const struct nic *n, char text[NIC_MAC_BYTES]);
 
 struct nic_link {
-	int speed_mbps; /* -1: unknown */
+	struct optional speed_mbps;
 	enum { NIC_DUPLEX_UNKNOWN, NIC_DUPLEX_HALF, NIC_DUPLEX_FULL } duplex;
 };
 
@@ -67,7 +67,7 @@ int nic_read_link(const struct nic *n, struct nic_link *link);
 /* Driver, firmware, link speed and interrupt coalescing of the NIC, as context for a result. */
 struct nic_details {
 	char driver_version[40], firmware[40]; /* empty: not reported */
-	struct nic_link link; /* speed_mbps -1: not known */
+	struct nic_link link;
 	bool coalescing_known;
 	bool adaptive_receive, adaptive_transmit;
 	uint32_t receive_us, transmit_us; /* longest delay of an interrupt by coalescing */

@@ -248,6 +248,14 @@ void json_count(struct json *j, const char *name, uint64_t value)
 	put_value(j, name, label_digits(text + sizeof(text) - 1, value, 1));
 }
 
+void json_count_if(struct json *j, const char *name, bool known, uint64_t value)
+{
+	if (known)
+		json_count(j, name, value);
+	else
+		json_null(j, name);
+}
+
 void json_real(struct json *j, const char *name, double value, int decimals)
 {
 	char text[400]; /* the largest has 309 digits before the point */

@@ -49,6 +49,7 @@ void json_integer(struct json *j, const char *name, int64_t value);
 void json_integer_if(struct json *j, const char *name, bool known, int64_t value); /* not known: null */
 void json_optional(struct json *j, const char *name, struct optional value); /* the same */
 void json_count(struct json *j, const char *name, uint64_t value);
+void json_count_if(struct json *j, const char *name, bool known, uint64_t value); /* null if not known */
 void json_real(struct json *j, const char *name, double value, int decimals);
 void json_small(struct json *j, const char *name, double value); /* three digits and an exponent */
 

@@ -209,10 +209,10 @@ static void put_bounds(struct json *j, const struct report *r)
 {
 	const struct result *result = r->result;
 
-	if (result_has_stages(result) && result->converted && result->bound_ns[BOUND_LOCAL])
+	if (result_has_stages(result) && result->converted && result->bound_ns[BOUND_LOCAL].value)
 		json_integer(j, "stages_within_ns", clocks_stages_bound(r));
-	if (stage_is_split(r) && (result->remote == SOURCE_HARDWARE || result->bound_ns[BOUND_REMOTE]))
-		json_integer(j, "remote_stages_within_ns", result->bound_ns[BOUND_REMOTE]);
+	if (stage_is_split(r) && (result->remote == SOURCE_HARDWARE || result->bound_ns[BOUND_REMOTE].value))
+		json_integer(j, "remote_stages_within_ns", result->bound_ns[BOUND_REMOTE].value);
 	json_bool(j, "converted", result->converted);
 	json_text(j, "no_stages", *result->no_stages ? result->no_stages : NULL);
 	json_count(j, "unplaced", counter_get(&result->account.unconverted));

@@ -327,12 +327,12 @@ static void put_nic(struct json *j, const struct report *r)
 	put_known(j, "driver_version", d->driver_version);
 	put_known(j, "firmware", d->firmware);
 	put_known(j, "bus", n->bus);
-	json_integer_if(j, "mtu_bytes", n->mtu, n->mtu);
-	json_integer_if(j, "speed_mbps", d->link.speed_mbps >= 0, d->link.speed_mbps);
-	json_text(j, "duplex", d->link.speed_mbps >= 0 ? duplex[d->link.duplex] : NULL);
+	json_optional(j, "mtu_bytes", n->mtu);
+	json_optional(j, "speed_mbps", d->link.speed_mbps);
+	json_text(j, "duplex", d->link.speed_mbps.known ? duplex[d->link.duplex] : NULL);
 	put_coalescing(j, d);
 	/* Timestamping capabilities are read for --stamp hardware only. */
-	json_integer_if(j, "phc_index", options_by_nic(r->options) && n->phc_index >= 0, n->phc_index);
+	json_integer_if(j, "phc_index", options_by_nic(r->options) && n->phc_index.known, n->phc_index.value);
 	json_text(j, "stamped_by", options_by_nic(r->options) && *n->stamper ? n->stamper : NULL);
 	put_setting(j, "stamp_setting", &n->setting[0]);
 	put_setting(j, "stamp_setting_after", &n->setting[1]);

@@ -7,6 +7,8 @@
 #include "report/verdict/verdict.h"
 #include "result/result.h"
 
+#include <math.h>
+
 /* ---- The machine ------------------------------------------------------------------------------------------------- */
 
 const char *const json_activity_changes[JSON_ACTIVITY_CHANGES] = {
@@ -101,18 +103,14 @@ static void put_counters(struct json *j, const struct result_counters *p)
 	json_count(j, "quick_exchanges", p->quick);
 	json_count(j, "slow_exchanges", p->slow);
 	json_count(j, "failed_exchanges", p->failed);
+	json_count(j, "system_calls", p->system_calls);
+	json_text(j, "not_counted", *p->missing ? p->missing : NULL);
 	json_array(j, "each");
 	for (unsigned i = 0; i < p->counters; i++) {
 		json_object(j, NULL);
 		json_text(j, "name", p->name[i]);
-		if (p->quick)
-			json_real(j, "quick_mean", (double)p->quick_sum[i] / (double)p->quick, 1);
-		else
-			json_null(j, "quick_mean");
-		if (p->slow)
-			json_count(j, "spike", p->spike[i]);
-		else
-			json_null(j, "spike");
+		json_real(j, "quick_mean", p->quick ? p->quick_mean[i] : NAN, 1);
+		json_count_if(j, "spike", p->slow, p->spike[i]);
 		json_bool(j, "too_low", p->partial[i]);
 		json_end(j);
 	}
@@ -121,6 +119,37 @@ static void put_counters(struct json *j, const struct result_counters *p)
 }
 
 /* ---- Trace, commands, log ---------------------------------------------------------------------------------------- */
+
+/* errno of a step; null: it did not fail. */
+static void put_error(struct json *j, const char *name, int error)
+{
+	json_integer_if(j, name, error, error);
+}
+
+static void put_last_breach(struct json *j, const struct trace_record *last)
+{
+	json_row(j, "last");
+	json_count(j, "seq", last->seq);
+	json_integer(j, "marker_after_ns", last->marker_ns);
+	json_integer(j, "frozen_after_ns", last->frozen_ns);
+	put_error(j, "marker_error", last->marker_error);
+	put_error(j, "stop_error", last->stop_error);
+	put_error(j, "snapshot_error", last->snapshot_error);
+	json_bool(j, "snapshot_taken", last->snapshot_taken);
+	json_bool(j, "off_before", last->off_before);
+	json_end(j);
+}
+
+static void put_saved(struct json *j, const struct trace_saved *s)
+{
+	json_text(j, "saved", *s->path ? s->path : NULL);
+	json_text(j, "saved_from", *s->path ? s->source : NULL);
+	json_integer_if(j, "spike_cpu", *s->path && s->spike_cpu >= 0, s->spike_cpu);
+	json_bool(j, "snapshot_skipped", s->swap_skipped);
+	json_optional(j, "events_lost", s->lost_events);
+	json_count(j, "not_saved", s->left_out.parts);
+	json_text(j, "not_saved_first", *s->left_out.first ? s->left_out.first : NULL);
+}
 
 static void put_trace(struct json *j, const struct report *r)
 {
@@ -134,8 +163,15 @@ static void put_trace(struct json *j, const struct report *r)
 	json_text(j, "path", t->path);
 	json_text(j, "clock", t->clock);
 	json_count(j, "markers", t->marked);
+	json_count(j, "refused", t->refused);
+	json_count(j, "off", t->off);
+	json_count(j, "while_frozen", t->while_frozen);
+	put_error(j, "start_error", t->start_error);
+	json_bool(j, "frozen", t->frozen);
+	json_bool(j, "unsaved", t->unsaved);
+	put_last_breach(j, &t->last);
 	json_count(j, "saves", t->saves);
-	json_text(j, "saved", *t->saved.path ? t->saved.path : NULL);
+	put_saved(j, &t->saved);
 	json_end(j);
 }
 
@@ -146,13 +182,14 @@ static void put_commands(struct json *j, const struct report *r)
 	json_array(j, "commands");
 	for (int i = 0; i < a->commands; i++) {
 		json_object(j, NULL);
-		json_text(j, "command", r->options->on_breach.command[i]);
+		json_text(j, "command", a->command[i]);
 		json_count(j, "ran", a->ran[i]);
 		json_count(j, "failed", a->failed[i]);
 		json_count(j, "left_out", a->left_out[i]);
 		json_end(j);
 	}
 	json_end(j);
+	json_count_if(j, "breaches_without_command", a->commands, a->breaches_missed);
 }
 
 static void put_log(struct json *j, const struct report *r)
@@ -164,26 +201,31 @@ static void put_log(struct json *j, const struct report *r)
 		return;
 	}
 	json_object(j, "log");
-	json_text(j, "path", r->options->log_path);
+	json_text(j, "path", l->path);
 	json_text(j, "form", l->form);
 	json_count(j, "records", l->written - l->removed);
 	json_count(j, "left_out", l->overwritten + l->left_out);
 	json_count(j, "unwritten", l->unwritten);
 	json_integer(j, "octets", l->octets);
+	json_count(j, "offered", l->offered);
+	json_count(j, "overwritten", l->overwritten);
+	json_count(j, "removed", l->removed);
+	json_count(j, "not_kept", l->not_kept);
+	json_integer_if(j, "last_file", l->rotates, (int64_t)l->file);
+	json_bool(j, "written_during_run", l->beside);
+	json_bool(j, "at_end_by_option", l->by_option_at_end);
+	json_integer_if(j, "shortest_ns", l->shortest_ns, l->shortest_ns);
+	put_error(j, "error", -l->error);
 	json_end(j);
 }
 
 void json_machine(struct json *j, const struct report *r)
 {
 	put_activity(j, r);
-	if (!json_read_member(j, r, "counters"))
-		put_counters(j, &r->result->counters);
-	if (!json_read_member(j, r, "trace"))
-		put_trace(j, r);
-	if (!json_read_member(j, r, "commands"))
-		put_commands(j, r);
-	if (!json_read_member(j, r, "log"))
-		put_log(j, r);
+	put_counters(j, &r->result->counters);
+	put_trace(j, r);
+	put_commands(j, r);
+	put_log(j, r);
 }
 
 /* ---- The verdict ------------------------------------------------------------------------------------------------- */

@@ -46,8 +46,6 @@ static void put_tooth(struct json *j, const struct report *r, const struct tooth
 
 void json_modes(struct json *j, const struct report *r)
 {
-	if (json_read_member(j, r, "modes"))
-		return;
 	if (!r->teeth) {
 		json_null(j, "modes");
 		return;

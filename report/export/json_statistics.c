@@ -13,6 +13,7 @@
 #include "result/source_port.h"
 #include "result/stages.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,7 +114,8 @@ struct statistic {
 	const char *formula;
 	const struct histogram *histogram;
 	bool with_histogram;
-	int64_t within_ns; /* error of each value by the clock relation; -1: one clock made both timestamps */
+	struct optional within_ns; /* error of each value by the clock relation; not known: one clock made both timestamps */
+	struct optional within_end_ns; /* the same at the end of the run */
 	const struct confidence *confidence; /* NULL: not of the latency */
 };
 
@@ -126,8 +128,10 @@ static void put_metric(struct json *j, const struct statistic *f)
 	json_text(j, "formula", f->formula);
 	json_count(j, "samples", h->count);
 	json_count(j, "negative", h->negatives);
-	if (f->within_ns >= 0)
-		json_integer(j, "within_ns", f->within_ns);
+	if (f->within_ns.known)
+		json_integer(j, "within_ns", f->within_ns.value);
+	if (f->within_end_ns.known)
+		json_integer(j, "within_end_ns", f->within_end_ns.value);
 	put_extremes(j, h);
 	json_text(j, "intervals_by", confidence_is_by_blocks(f->confidence) ? "blocks" : "binomial");
 	put_percentiles(j, h, f->confidence);
@@ -136,11 +140,12 @@ static void put_metric(struct json *j, const struct statistic *f)
 	json_end(j);
 }
 
-static int64_t bound_of(const struct report *r, const struct stage *s)
+static struct optional bound_of(const struct report *r, const struct stage *s)
 {
 	if (s->bound == BOUND_NONE)
-		return -1;
-	return s->bound == BOUND_LOCAL && r->result->converted ? clocks_stages_bound(r) : r->result->bound_ns[s->bound];
+		return (struct optional){ .known = false };
+	return s->bound == BOUND_LOCAL && r->result->converted ? optional_of(clocks_stages_bound(r)) :
+	       r->result->bound_ns[s->bound];
 }
 
 static void put_stages(struct json *j, const struct report *r, bool histograms)
@@ -158,8 +163,29 @@ static void put_stages(struct json *j, const struct report *r, bool histograms)
 		if (!stage_is_collected(r, i, s))
 			continue;
 		stage_name(&p, r, s);
-		put_metric(j, &(struct statistic){ p.name, p.formula, result->stage[i], histograms, bound_of(r, s), NULL });
+		put_metric(j, &(struct statistic){ .label = p.name, .formula = p.formula, .histogram = result->stage[i],
+						   .with_histogram = histograms, .within_ns = bound_of(r, s) });
 	}
+}
+
+static void put_one_way(struct json *j, const struct report *r, bool histograms)
+{
+	static const char *const names[ONE_WAYS][2] = { { "Forward", "T2 - T1" }, { "Backward", "T4 - T3" } };
+	const struct result *result = r->result;
+
+	for (int i = 0; i < ONE_WAYS; i++)
+		if (result->one_way[i] && result->one_way[i]->count + result->one_way[i]->negatives)
+			put_metric(j, &(struct statistic){ .label = names[i][0], .formula = names[i][1],
+							   .histogram = result->one_way[i], .with_histogram = histograms,
+							   .within_ns = result->one_way_bound_ns[0],
+							   .within_end_ns = result->one_way_bound_ns[1] });
+}
+
+static void put_plain(struct json *j, const char *label, const char *formula, const struct histogram *h, bool histograms)
+{
+	if (h)
+		put_metric(j, &(struct statistic){ .label = label, .formula = formula, .histogram = h,
+						   .with_histogram = histograms });
 }
 
 void json_metrics(struct json *j, const struct report *r, bool histograms)
@@ -171,24 +197,15 @@ void json_metrics(struct json *j, const struct report *r, bool histograms)
 	label_latency(r->options, formula, sizeof(formula));
 	equals = strstr(formula, " = ");
 	json_object(j, "statistics");
-	put_metric(j, &(struct statistic){ label_roles[r->options->role].latency, equals ? equals + 3 : NULL,
-					   r->histogram, histograms, -1, &result->confidence });
+	put_metric(j, &(struct statistic){ .label = label_roles[r->options->role].latency,
+					   .formula = equals ? equals + 3 : NULL, .histogram = r->histogram,
+					   .with_histogram = histograms, .confidence = &result->confidence });
 	put_stages(j, r, histograms);
-	for (int i = 0; i < ONE_WAYS; i++)
-		if (result->one_way[i] && result->one_way[i]->count + result->one_way[i]->negatives)
-			put_metric(j, &(struct statistic){ i == ONE_WAY_FORWARD ? "Forward" : "Backward",
-							i == ONE_WAY_FORWARD ? "T2 - T1" : "T4 - T3",
-							result->one_way[i], histograms,
-							result->one_way_bound_ns[0], NULL });
-	if (result->planned[PLANNED_LATE])
-		put_metric(j, &(struct statistic){ "Sent late", "T1 - slot", result->planned[PLANNED_LATE], histograms,
-						   -1, NULL });
-	if (result->planned[PLANNED_RTT])
-		put_metric(j, &(struct statistic){ "RTT from slot", "RTT + sent late", result->planned[PLANNED_RTT],
-						   histograms, -1, NULL });
-	if (result->poll_gaps.within)
-		put_metric(j, &(struct statistic){ STATISTICS_POLL_GAP, STATISTICS_POLL_GAP_FORMULA,
-						   result->poll_gaps.within, histograms, -1, NULL });
+	put_one_way(j, r, histograms);
+	put_plain(j, "Sent late", "T1 - slot", result->planned[PLANNED_LATE], histograms);
+	put_plain(j, "RTT from slot", "RTT + sent late", result->planned[PLANNED_RTT], histograms);
+	put_plain(j, "Send call", "in the kernel", result->planned[PLANNED_CALL], histograms);
+	put_plain(j, STATISTICS_POLL_GAP, STATISTICS_POLL_GAP_FORMULA, result->poll_gaps.within, histograms);
 	json_end(j);
 }
 
@@ -196,19 +213,19 @@ void json_metrics(struct json *j, const struct report *r, bool histograms)
 
 static void put_ipdv(struct json *j, const char *name, const struct ipdv_figures *f)
 {
-	if (!f->count) {
+	if (!f->count && !f->beyond) {
 		json_null(j, name);
 		return;
 	}
 	json_object(j, name);
 	json_count(j, "samples", f->count);
 	json_count(j, "beyond", f->beyond);
-	json_count(j, "min_ns", f->min_ns);
-	json_count(j, "max_ns", f->max_ns);
-	json_real(j, "mean_ns", f->mean_ns, 0);
-	json_real(j, "stddev_ns", f->deviation_ns, 0);
-	json_count(j, "p50_ns", f->p50_ns);
-	json_count(j, "p99_ns", f->p99_ns);
+	json_count_if(j, "min_ns", f->count, f->min_ns);
+	json_count_if(j, "max_ns", f->count, f->max_ns);
+	json_real(j, "mean_ns", f->count ? f->mean_ns : NAN, 0);
+	json_real(j, "stddev_ns", f->count ? f->deviation_ns : NAN, 0);
+	json_count_if(j, "p50_ns", f->count, f->p50_ns);
+	json_count_if(j, "p99_ns", f->count, f->p99_ns);
 	json_end(j);
 }
 
@@ -224,7 +241,7 @@ void json_ipdv(struct json *j, const struct report *r)
 		put_ipdv(j, "send_ipdv_ns", &v->of[IPDV_FORWARD]);
 		put_ipdv(j, "receive_ipdv_ns", &v->of[IPDV_BACKWARD]);
 	}
-	if (r->result->peer.compared)
+	if (r->result->peer.compared || v->left_out)
 		json_count(j, "left_out", v->left_out);
 	json_end(j);
 }
@@ -248,12 +265,18 @@ static void put_reported(struct json *j, const struct report *r)
 	put_ipdv(j, "receive_delay_ns", &t->delay[REPORTED_RECEIVE]);
 	json_integer_if(j, "ways_within_ns", t->delay[REPORTED_SEND].count + t->negative[REPORTED_SEND],
 			t->bound_ns[0]);
+	json_integer_if(j, "ways_within_end_ns", t->delay[REPORTED_SEND].count + t->negative[REPORTED_SEND],
+			t->bound_ns[1]);
 	put_ipdv(j, "response_ipdv_ns", &t->varies[REPORTED_RESPONSE]);
 	put_ipdv(j, "network_ipdv_ns", &t->varies[REPORTED_NETWORK]);
 	put_ipdv(j, "receive_ipdv_ns", &t->varies[REPORTED_RECEIVE]);
 	json_count(j, "negative",
 		   t->negative[REPORTED_RESPONSE] + t->negative[REPORTED_NETWORK] + t->negative[REPORTED_SEND] +
 					  t->negative[REPORTED_RECEIVE]);
+	json_pair(j, "negative_each");
+	for (int i = 0; i < REPORTED_DELAYS; i++)
+		json_count(j, NULL, t->negative[i]);
+	json_end(j);
 	json_count(j, "no_part", t->no_part);
 	json_count(j, "two_clocks", t->two_clocks);
 	json_end(j);
@@ -293,30 +316,17 @@ static void put_schedule(struct json *j, const struct report *r)
 
 static void put_port(struct json *j, const struct result_port *p)
 {
-	const struct ipdv_figures *f = &p->delay;
-
 	json_object(j, NULL);
 	json_count(j, "port", p->number);
 	json_count(j, "samples", p->samples);
 	json_count(j, "sent", p->sent);
 	json_count(j, "lost", p->lost);
 	json_count(j, "refused", p->refused);
-	if (p->directions_known) {
-		json_count(j, "lost_there", p->lost_forward);
-		json_count(j, "lost_back", p->lost_backward);
-	} else {
-		json_null(j, "lost_there");
-		json_null(j, "lost_back");
-	}
-	if (f->count) {
-		json_count(j, "p50_ns", f->p50_ns);
-		json_count(j, "p99_ns", f->p99_ns);
-		json_count(j, "max_ns", f->max_ns);
-	} else {
-		json_null(j, "p50_ns");
-		json_null(j, "p99_ns");
-		json_null(j, "max_ns");
-	}
+	json_count_if(j, "lost_there", p->directions_known, p->lost_forward);
+	json_count_if(j, "lost_back", p->directions_known, p->lost_backward);
+	json_count_if(j, "p50_ns", p->has_delay, p->p50_ns);
+	json_count_if(j, "p99_ns", p->has_delay, p->p99_ns);
+	json_count_if(j, "max_ns", p->has_delay, p->max_ns);
 	json_end(j);
 }
 
@@ -363,14 +373,12 @@ void json_statistics(struct json *j, const struct report *r, bool histograms)
 	json_metrics(j, r, histograms);
 	put_wire(j, &r->result->wire);
 	/* IPDV is known for a live run and for the log of an emitter, not for merged runs. */
-	if (!json_read_member(j, r, "ipdv") && (!read || (!read->settings && r->options->role == ROLE_EMIT)))
+	if (!read || (read->settings ? read->files == 1 : r->options->role == ROLE_EMIT))
 		json_ipdv(j, r);
 	/* Logs and several files have none of these. */
 	if (read && (!read->settings || read->files > 1))
 		return;
-	if (!json_read_member(j, r, "as_told"))
-		put_reported(j, r);
+	put_reported(j, r);
 	put_schedule(j, r);
-	if (!json_read_member(j, r, "source_ports"))
-		put_ports(j, r);
+	put_ports(j, r);
 }

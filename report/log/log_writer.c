@@ -368,8 +368,10 @@ void log_writer_result(const struct log_writer *w, struct result_log *to)
 	if (!w->log)
 		return;
 	log_result(w->log, to);
+	to->path = w->report->options->log_path;
 	to->form = w->form->name;
 	to->beside = w->beside;
+	to->by_option_at_end = options_log_is_circular(w->report->options);
 	to->rotates = w->file.rotate_bytes;
 	to->file = w->file.next;
 	to->error = w->file.error;

@@ -474,7 +474,7 @@ void account_write_log(FILE *out, const struct report *r)
 		fprintf(out, "; the file could not be finished (%s)", strerror(-l->error));
 	if (l->rotates)
 		fprintf(out, ", the last in file %" PRIu64, l->file);
-	if (!l->beside && !options_log_is_circular(r->options))
+	if (!l->beside && !l->by_option_at_end)
 		fprintf(out, "; written at the end, because only the measuring CPU may be used");
 	if (l->shortest_ns)
 		fprintf(out, "; at times the ring held %.1f s of --log-last", label_seconds(l->shortest_ns));

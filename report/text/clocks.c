@@ -197,7 +197,7 @@ static void write_no_stages(FILE *out, const struct report *r)
 int64_t clocks_stages_bound(const struct report *r)
 {
 	const struct result *result = r->result;
-	const int64_t bound_ns = result->bound_ns[BOUND_LOCAL], late_ns = result->clocks.late_ns;
+	const int64_t bound_ns = result->bound_ns[BOUND_LOCAL].value, late_ns = result->clocks.late_ns;
 	int64_t most_ns = bound_ns;
 
 	/* at the emitter App-to-NIC and NIC-to-app, at the reflector the same in its order */
@@ -223,7 +223,7 @@ bool clocks_are_shown(const struct report *r)
 	return result->clocks.watched &&
 	       (r->options->stamp == SOURCE_HARDWARE || r->options->verbose || *result->no_stages ||
 		result->clocks.track[CLOCK_OF_SYSTEM].steps || clocks_remote_has_news(r) ||
-		(stage_is_split(r) && result->bound_ns[BOUND_REMOTE]));
+		(stage_is_split(r) && result->bound_ns[BOUND_REMOTE].value));
 }
 
 void clocks_write(FILE *out, const struct report *r)
@@ -250,13 +250,13 @@ void clocks_write(FILE *out, const struct report *r)
 		write_rate(out, &p->rate);
 		fputc('\n', out);
 	}
-	if (result_has_stages(result) && result->converted && result->bound_ns[BOUND_LOCAL])
+	if (result_has_stages(result) && result->converted && result->bound_ns[BOUND_LOCAL].value)
 		fprintf(out, "  Stages        : user-space times are on the NIC's scale within +-%" PRId64 " ns\n",
 			clocks_stages_bound(r));
-	if (stage_is_split(r) && (result->remote == SOURCE_HARDWARE || result->bound_ns[BOUND_REMOTE]))
+	if (stage_is_split(r) && (result->remote == SOURCE_HARDWARE || result->bound_ns[BOUND_REMOTE].value))
 		fprintf(out,
 			"  Remote stages : user-space times are on the scale of the reflector's stamps within +-"
-			"%" PRId64 " ns\n", result->bound_ns[BOUND_REMOTE]);
+			"%" PRId64 " ns\n", result->bound_ns[BOUND_REMOTE].value);
 	if (result_has_stages(result) && counter_get(&a->unconverted))
 		fprintf(out, "  %" PRIu64 " samples had no place on the NIC's scale: they are in no stage\n",
 			counter_get(&a->unconverted));

@@ -273,9 +273,8 @@ struct confidence_interval confidence_interval(const struct histogram *h, const 
 void confidence_find(struct confidence *to, const struct confidence_blocks *b, const struct histogram *h,
 		     const struct known_goal *goal)
 {
-	*to = (struct confidence){ .width = -1 };
-	if (!confidence_width(b, goal, &to->width))
-		to->width = -1;
+	*to = (struct confidence){ 0 };
+	to->has_width = confidence_width(b, goal, &to->width);
 	if (b->blocks < CONFIDENCE_BLOCKS_LEAST || !h->count)
 		return;
 	to->blocks = b->blocks;
@@ -371,7 +370,7 @@ void confidence_write_goal(FILE *out, const struct report *r)
 	if (!goal->denominator || r->result->read)
 		return;
 	fprintf(out, "--until-known %s: ", goal->text);
-	if (width < 0)
+	if (!r->result->confidence.has_width)
 		fprintf(out, "not reached: %.*s is not known yet (fewer than %d s, or too few samples above it)\n", name,
 			goal->text, CONFIDENCE_BLOCKS_LEAST);
 	else

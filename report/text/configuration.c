@@ -40,7 +40,7 @@ void report_configuration(FILE *out, const struct report *r, const struct memory
 	fputc('\n', out);
 	fprintf(out, "Stamps: %s; %s\n", label_stamps[o->stamp].option, latency);
 	if (options_by_nic(o))
-		fprintf(out, "NIC clock: /dev/ptp%d; stamp setting %s\n", n->phc_index,
+		fprintf(out, "NIC clock: /dev/ptp%" PRId64 "; stamp setting %s\n", n->phc_index.value,
 			n->changed ? "changed for this run, restored at its end" : "as found");
 	if (g->transmit_stamps)
 		fprintf(out, "Transmit stamps are matched by %s\n",

@@ -113,7 +113,7 @@ void evidence_write_commands(FILE *out, const struct report *r)
 	fprintf(out, "\nCommands:\n");
 	for (int i = 0; i < a->commands; i++) {
 		fputs("  ", out);
-		for (const char *c = r->options->on_breach.command[i]; *c; c++)
+		for (const char *c = a->command[i]; *c; c++)
 			fputc(text_shown(*c), out);
 		fprintf(out, ": ran %u time%s", a->ran[i], a->ran[i] == 1 ? "" : "s");
 		if (a->failed[i])
@@ -122,7 +122,7 @@ void evidence_write_commands(FILE *out, const struct report *r)
 			fprintf(out, ", %u breaches came while it still ran", a->left_out[i]);
 		fputc('\n', out);
 	}
-	if (r->breaches_missed)
+	if (a->breaches_missed)
 		fprintf(out, "  %" PRIu64 " breaches were not reported, newer breaches had replaced them\n",
-			r->breaches_missed);
+			a->breaches_missed);
 }

@@ -16,7 +16,7 @@ void machine_write_counters(FILE *out, const struct result_counters *p)
 	for (unsigned i = 0; i < p->counters; i++) {
 		fprintf(out, "  %-24s", p->name[i]);
 		if (p->quick)
-			fprintf(out, " %14.1f", (double)p->quick_sum[i] / (double)p->quick);
+			fprintf(out, " %14.1f", p->quick_mean[i]);
 		else
 			fprintf(out, " %14s", "-");
 		if (p->slow)

@@ -56,41 +56,30 @@ static void write_freeze(FILE *out, const struct report *r)
 	fprintf(out, "\n%s\n", text);
 }
 
-void report_write(FILE *out, const struct report *r, int columns)
+static void write_duration(FILE *out, const struct result *r)
+{
+	const double s = r->started ? label_seconds(r->ended_ns - r->began_ns) : 0;
+
+	if (!r->read)
+		fprintf(out, "Test is complete. Duration: %.2f s\n\n", s);
+	else if (r->read->has_duration)
+		fprintf(out, "Duration: %.2f s%s\n\n", s, r->read->files > 1 ? " in all" : "");
+}
+
+static void write_counts(FILE *out, const struct report *r)
+{
+	if (r->result->read && !r->result->read->has_accounts)
+		fputs("\nNot in a log: packets sent and lost, samples left out, clocks, and the verdict\n", out);
+	else
+		account_write(out, r);
+	if (r->result->log.exists)
+		account_write_log(out, r);
+}
+
+static void write_machine(FILE *out, const struct report *r)
 {
 	const struct result *result = r->result;
-	char latency[64];
 
-	if (!options_complete(r->options)) {
-		brief_write(out, r, brief_has_color(out, r));
-		return;
-	}
-	headline_write(out, r);
-	if (r->verdict)
-		write_verdict(out, r);
-	fputc('\n', out);
-	breach_write(out, r);
-	fprintf(out, "Test is complete. Duration: %.2f s\n\n",
-		result->started ? label_seconds(result->ended_ns - result->began_ns) : 0.0);
-	statistics_write(out, r->histogram);
-	if (r->options->histogram)
-		statistics_write_histograms(out, r, columns);
-	report_write_rhythm(out, r);
-	statistics_write_stages(out, r, columns);
-	teeth_write(out, r);
-	statistics_write_schedule(out, r, columns);
-	ipdv_write(out, r, columns);
-	source_ports_write(out, r);
-	if (options_echoes(r->options))
-		echo_write(out, r);
-	label_latency(r->options, latency, sizeof(latency));
-	fprintf(out, "\nLatency: %s (%s)\n", latency,
-		label_stamps[options_on_wire(r->options) ? r->options->stamp : SOURCE_USER].clock);
-	account_write(out, r);
-	if (result->log.exists)
-		account_write_log(out, r);
-	if (clocks_are_shown(r))
-		clocks_write(out, r);
 	if (*result->affinity.text)
 		fprintf(out, "\nMeasuring thread: %s\n", result->affinity.text);
 	if (result->counters.counters)
@@ -108,6 +97,48 @@ void report_write(FILE *out, const struct report *r, int columns)
 			"\nNothing was done beside the measurement (progress, commands, comparing the clocks, the "
 			"report so far): no "
 			"CPU but the measuring one may be used.\n");
+}
+
+void report_write_sections(FILE *out, const struct report *r, int columns)
+{
+	const struct read *read = r->result->read;
+	char latency[64];
+
+	if (!read || read->has_breaches)
+		breach_write(out, r);
+	write_duration(out, r->result);
+	statistics_write(out, r->histogram);
+	if (r->options->histogram)
+		statistics_write_histograms(out, r, columns);
+	report_write_rhythm(out, r);
+	statistics_write_stages(out, r, columns);
+	teeth_write(out, r);
+	if (!read || (read->settings && read->files == 1))
+		statistics_write_schedule(out, r, columns);
+	ipdv_write(out, r, columns);
+	source_ports_write(out, r);
+	if (options_echoes(r->options))
+		echo_write(out, r);
+	label_latency(r->options, latency, sizeof(latency));
+	fprintf(out, "\nLatency: %s (%s)\n", latency,
+		label_stamps[options_on_wire(r->options) ? r->options->stamp : SOURCE_USER].clock);
+	write_counts(out, r);
+	if (clocks_are_shown(r))
+		clocks_write(out, r);
+	write_machine(out, r);
+}
+
+void report_write(FILE *out, const struct report *r, int columns)
+{
+	if (!options_complete(r->options)) {
+		brief_write(out, r, brief_has_color(out, r));
+		return;
+	}
+	headline_write(out, r);
+	if (r->verdict)
+		write_verdict(out, r);
+	fputc('\n', out);
+	report_write_sections(out, r, columns);
 }
 
 int report_columns(FILE *out)

@@ -13,7 +13,6 @@ struct report {
 	const struct result *result;
 	const struct verdict_facts *facts; /* NULL: not known */
 	const struct histogram *histogram;
-	uint64_t breaches_missed; /* breaches that the housekeeping thread could not read */
 	bool samples_are_taken; /* another thread takes the samples during the run, for outputs */
 	bool stdout_taken; /* a log or another output uses stdout */
 	bool no_other_cpu; /* only the measuring CPU is available: no housekeeping thread */
@@ -24,6 +23,9 @@ struct report {
 
 /* Writes the complete report. columns: width of the terminal, 0: out is not a terminal. */
 void report_write(FILE *out, const struct report *r, int columns);
+
+/* The same below the headline and the verdict, of a live run or of one that was read. */
+void report_write_sections(FILE *out, const struct report *r, int columns);
 
 /* Width of the terminal; 0: `out` is not a terminal. */
 int report_columns(FILE *out);

@@ -8,9 +8,9 @@
 
 #include <inttypes.h>
 
-static void write_us(FILE *out, const struct ipdv_figures *f, uint64_t ns)
+static void write_us(FILE *out, bool known, uint64_t ns)
 {
-	if (f->count)
+	if (known)
 		fprintf(out, " %10.3f", label_us((int64_t)ns));
 	else
 		fprintf(out, " %10s", "-");
@@ -18,16 +18,14 @@ static void write_us(FILE *out, const struct ipdv_figures *f, uint64_t ns)
 
 static void write_row(FILE *out, const struct result_port *p, bool worst)
 {
-	const struct ipdv_figures *f = &p->delay;
-
 	fprintf(out, "  %-6u %9" PRIu64 " %8" PRIu64, p->number, p->samples, p->lost);
 	if (p->directions_known)
 		fprintf(out, " %7" PRIu64 " %7" PRIu64, p->lost_forward, p->lost_backward);
 	else
 		fprintf(out, " %7s %7s", "-", "-");
-	write_us(out, f, f->p50_ns);
-	write_us(out, f, f->p99_ns);
-	write_us(out, f, f->max_ns);
+	write_us(out, p->has_delay, p->p50_ns);
+	write_us(out, p->has_delay, p->p99_ns);
+	write_us(out, p->has_delay, p->max_ns);
 	fprintf(out, "%s\n", worst ? " *" : "");
 }
 

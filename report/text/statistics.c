@@ -274,7 +274,7 @@ static void write_one_way(FILE *out, const struct report *r, struct table *t)
 	static const char *const names[ONE_WAYS][2] = { { "Forward", "Forward, variation" },
 							{ "Backward", "Backward, variation" } };
 	const struct result *result = r->result;
-	const int64_t bound_ns = result->one_way_bound_ns[0];
+	const int64_t bound_ns = result->one_way_bound_ns[0].value;
 	char bound[40];
 
 	snprintf(bound, sizeof(bound), "+-%.3f us", label_us(bound_ns));
@@ -292,9 +292,9 @@ static void write_one_way(FILE *out, const struct report *r, struct table *t)
 	fprintf(out, "  Forward and backward are within +-%" PRId64 " ns", bound_ns);
 	if (r->options->synced_ns >= 0)
 		fprintf(out, ", if the two NICs' clocks are, as --synced says\n");
-	else if (result->one_way_bound_ns[1] >= 0)
+	else if (result->one_way_bound_ns[1].known)
 		fprintf(out, " (at the end +-%" PRId64 "): the clocks were compared by the exchanges themselves\n",
-			result->one_way_bound_ns[1]);
+			result->one_way_bound_ns[1].value);
 	else
 		fprintf(out, ": the clocks were compared by the exchanges themselves\n");
 	if (!result->peer.compared || !(result->one_way[0]->negatives + result->one_way[1]->negatives))

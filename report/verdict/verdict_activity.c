@@ -129,7 +129,7 @@ static bool is_unreadable(const struct verdict_facts *f, const char *what)
 /* The measuring thread is pinned to a CPU, whose counters were read. */
 static bool has_cpu(const struct verdict_facts *f)
 {
-	return f->result->activity.is_read && f->result->activity.cpu >= 0;
+	return f->result->activity.is_read && f->result->activity.is_pinned;
 }
 
 /* ---- The reasons ------------------------------------------------------------------------------------------------- */

@@ -44,9 +44,14 @@ nothing_there() {
 	[ -z "$(ls -A "$logs")" ] || complain "there is: $(ls -A "$logs")"
 }
 
-# again_agrees NAME: --report has read the file, and writes the same members. It adds members of its own, and its exit status is its own.
+# again_agrees NAME: --report has read the file, and writes the same members and, below the headline and the verdict, the same text. It adds
+# members of its own, and its exit status is its own.
 again_agrees() {
+	local text
+
 	"$rant" --report "$logs/$1.json" -v --json "$logs/again.json" >"$logs/again.txt" 2>&1 || complain "--report fails: $(<"$logs/again.txt")"
+	text=$(diff <(sed '1,/^Test is complete/d' "$work/$1.out") <("$rant" --report "$logs/$1.json" --details -H | sed '1,/^Duration/d')) ||
+		complain "--report prints another text: $text"
 	json_has again "all(has(JSON[name], value) for name, value in json.load(open('$logs/$1.json')).items() if name != 'exit_status')"
 	rm -f "$logs"/again.*
 }
@@ -67,14 +72,14 @@ json_tests() {
 	pair 'json: both ends with user stamps agree with the report' '0 0' "$U $R" "$U -v --count 100 $M" \
 		"@findings_agree e -a $ip_r $U" \
 		'@json_agrees e' '@json_agrees r' "@json_has e JSON['run']['stamp'] == 'user' and JSON['breaches'] is None"
-	pair 'json: by the clock, with a window' '0 0' "$K $R" "$K --count 100 --interval 1ms $M" '@json_agrees e' \
+	pair 'json: by the clock, with a window' '0 0' "$K $R" "$K --count 100 --interval 1ms $M" '@json_agrees e' '@again_agrees e' \
 		"@json_has e JSON['schedule']['slots'] >= 100 and 'sent_late_ns' in JSON['statistics'] and JSON['window']['most'] > 1"
 	pair 'json: one of four probes is stamped' '0 0' "$K $R" "$K --count 400 --window 8 --stamp-every 4 $M --jsonl $logs/e.jsonl" \
 		'@json_agrees e' '@lines_agree e' "@json_has e JSON['accounts']['packets']['not_asked'] >= 200"
-	pair 'json: many source ports' '0 0' "$K $R" "$K --count 400 --source-ports 4 $M" '@json_agrees e' \
+	pair 'json: many source ports' '0 0' "$K $R" "$K --count 400 --source-ports 4 $M" '@json_agrees e' '@again_agrees e' \
 		"@json_has e len(JSON['source_ports']['each']) == 4 and JSON['accounts']['packets']['strays'] is None"
 	emitter_signal=INT pair 'json: an interrupted run is whole' '0 0' "$K $R" "$K --count 1000000 $M" '@json_agrees e' \
-		'@json_agrees r' "@json_has e JSON['run']['end'] == 'signal' and JSON['statistics']['rtt_ns']['samples'] > 0"
+		'@again_agrees e' '@again_agrees r' '@json_agrees r' "@json_has e JSON['run']['end'] == 'signal' and JSON['statistics']['rtt_ns']['samples'] > 0"
 	if inside e "$rant" -i "$link_e" -a "$ip_nobody" --stamp user --pmc --timeout 1 -d 0.01 2>&1 | grep -q '^rant: --pmc'; then
 		skip 'json: hardware counters' 'there are none here'
 	else

@@ -407,6 +407,7 @@ void network_run(void)
 		x.flight_mask = sim.ring - 1;
 	exchange_run(&x);
 	source_ports_finish(&x);
+	x.result.ports_by_network = source_ports_result(x.result.port, x.source_port, x.source_ports);
 	assert_true(account_balances(&x.result.account, ROLE_EMIT, x.result.histogram, 0));
 	assert_true(x.window.reached <= options.window);
 	assert_int_equal(x.window.in_flight, 0);

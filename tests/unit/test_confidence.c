@@ -219,7 +219,7 @@ static void the_width_of_the_goal(void **state)
 	draw_run(&p, &(struct pattern){ "independent", CONFIDENCE_BLOCKS_LEAST - 1, 100, 0, 0, 0, SPREAD_NS });
 	confidence_find(&c, &p, &h, &goal);
 	assert_int_equal(c.blocks, 0);
-	assert_true(c.width < 0);
+	assert_false(c.has_width);
 	draw_run(&p, &(struct pattern){ "independent", CONFIDENCE_BLOCKS_LEAST, 100, 0, 0, 0, SPREAD_NS });
 	confidence_find(&c, &p, &h, &goal);
 	assert_int_equal(c.blocks, CONFIDENCE_BLOCKS_LEAST);

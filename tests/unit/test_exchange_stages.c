@@ -442,7 +442,7 @@ static void stages_are_right_without_synchronisation(void **state)
 		}
 		/* The bound grows with the distance from the relation: the largest counts, first or last. */
 		assert_in_range(farthest_ns(fake_real_ns(at_ns)), 100000, NS_PER_MS);
-		assert_int_equal(b.x.result.bound_ns[BOUND_LOCAL], 100 + farthest_ns(fake_real_ns(at_ns)) / 1000 + 2);
+		assert_int_equal(b.x.result.bound_ns[BOUND_LOCAL].value, 100 + farthest_ns(fake_real_ns(at_ns)) / 1000 + 2);
 		free_stages();
 	}
 }
@@ -506,7 +506,7 @@ static void only_what_is_recorded_is_placed(void **state)
 	assert_int_equal(hook.converted, 2 * got.recorded + got.sent - 1);
 	/* One count for the sample, though both its times lack it. */
 	assert_int_equal(b.x.result.account.unconverted, got.recorded);
-	assert_int_equal(b.x.result.bound_ns[BOUND_LOCAL], 0);
+	assert_int_equal(b.x.result.bound_ns[BOUND_LOCAL].value, 0);
 }
 
 /* Without step detection the emitter has a single user-space time. */
@@ -518,7 +518,7 @@ static void one_time_is_placed_too(void **state)
 	assert_int_equal(bench_run("one time").recorded, PACKETS);
 	assert_int_equal(hook.converted, PACKETS);
 	assert_int_equal(b.x.result.account.unconverted, 0);
-	assert_int_equal(b.x.result.bound_ns[BOUND_LOCAL], 7 + 2);
+	assert_int_equal(b.x.result.bound_ns[BOUND_LOCAL].value, 7 + 2);
 }
 
 /* ---- The clock of the reflector, and counters -------------------------------------------------------------------- */

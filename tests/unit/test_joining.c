@@ -277,7 +277,7 @@ static void stamps_of_every_kind(void **state)
 		assert_int_equal(follow_up(FOLLOW_UP_THERE), PACKETS);
 		assert_int_equal(b.x.result.remote, remote == SOURCE_HARDWARE ? SOURCE_HARDWARE : software ? remote :
 				 SOURCE_LOCAL);
-		assert_int_equal(b.x.result.bound_ns[BOUND_REMOTE], software ? FAKE_BOUND_NS : 0);
+		assert_int_equal(b.x.result.bound_ns[BOUND_REMOTE].value, software ? FAKE_BOUND_NS : 0);
 		assert_int_equal(logged(PACKETS - 1)->source[REMOTE + REFLECT_T3_WIRE], b.x.result.remote);
 	}
 }

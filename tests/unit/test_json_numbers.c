@@ -175,10 +175,10 @@ static void stages_and_ways(void **state)
 	(void)state;
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
 	options.role = ROLE_EMIT;
-	result.bound_ns[BOUND_LOCAL] = 71;
-	result.bound_ns[BOUND_REMOTE] = 72;
-	result.one_way_bound_ns[0] = 73;
-	result.one_way_bound_ns[1] = 74;
+	result.bound_ns[BOUND_LOCAL] = optional_of(71);
+	result.bound_ns[BOUND_REMOTE] = optional_of(72);
+	result.one_way_bound_ns[0] = optional_of(73);
+	result.one_way_bound_ns[1] = optional_of(74);
 	for (int i = 0; i < ONE_WAYS; i++) {
 		place(&one_way[i], 1);
 		result.one_way[i] = &one_way[i];
@@ -438,8 +438,8 @@ static void clocks_of_both_hosts(void **state)
 	peer.event[1].stood_ns = 127;
 	compared_peer = &peer;
 	result.converted = true, watched_clocks = &clocks;
-	result.bound_ns[BOUND_LOCAL] = 128;
-	result.bound_ns[BOUND_REMOTE] = 129;
+	result.bound_ns[BOUND_LOCAL] = optional_of(128);
+	result.bound_ns[BOUND_REMOTE] = optional_of(129);
 	strcpy(result.no_stages, "why");
 	counter_add(&result.account.doubted, 131);
 	counter_add(&result.account.unconverted, 132);
@@ -481,8 +481,7 @@ static void what_the_machine_did(void **state)
 	result.activity = (struct result_activity){ .is_read = true, .unreadables_left_out = 151,
 						    .counters_left_out = 200, .run = some_differences(3) };
 	hardware = read;
-	options.on_breach.command[0] = "true";
-	result.commands = (struct result_commands){ .commands = 1, .ran = { 155 }, .failed = { 156 },
+	result.commands = (struct result_commands){ .commands = 1, .command = { "true" }, .ran = { 155 }, .failed = { 156 },
 						    .left_out = { 157 } };
 	traced();
 	counter_add(&trace.marked, 158);
@@ -584,7 +583,8 @@ static void the_host_and_what_it_granted(void **state)
 	result.window.most = 199;
 	take_affinity(&result.affinity, &(struct affinity){ .cpus = 191, .policy = 1, .priority = 192 });
 	report.facts = &facts;
-	result.nic = (struct result_nic){ .name = "eth7", .driver = "igb", .bus = "b", .mtu = 194, .phc_index = 195 };
+	result.nic = (struct result_nic){ .name = "eth7", .driver = "igb", .bus = "b", .mtu = { true, 194 },
+					.phc_index = { true, 195 } };
 	take_nic_setting(&result.nic.setting[0], (const int[]){ 0, 1, 0 }, 0, &options);
 	take_nic_setting(&result.nic.setting[1], (const int[]){ 0, 0, 1 }, 0, &options);
 	result.system = (struct system){ .hostname = "h", .kernel = "k", .version = "v", .machine = "m", .cpu_model = "c",
@@ -593,7 +593,7 @@ static void the_host_and_what_it_granted(void **state)
 				   .isolated_known = true,
 				   .isolated = "2-3", .command_bytes = 5, .command = "a\0b c" };
 	*details = (struct nic_details){ .driver_version = "dv", .firmware = "f",
-					.link = { .speed_mbps = 202, .duplex = NIC_DUPLEX_HALF },
+					.link = { .speed_mbps = { true, 202 }, .duplex = NIC_DUPLEX_HALF },
 		.coalescing_known = true, .adaptive_receive = true, .receive_us = 203, .transmit_us = 204 };
 	show(written_json(json_host));
 	json_configuration(begin(), &report);
@@ -603,7 +603,7 @@ static void the_host_and_what_it_granted(void **state)
 	result.system.is_virtual = result.system.is_real_time = result.system.cpus_online =
 		(struct optional){ .known = false };
 	result.system.isolated_known = false;
-	details->link.speed_mbps = -1;
+	details->link.speed_mbps.known = false;
 	details->coalescing_known = false;
 	facts.thread[1].known = false;
 	result.nic.setting[0].known = false;

@@ -325,7 +325,7 @@ static void accounts_of_a_circular_log(void **state)
 	(void)state;
 	place_records(RECORDS, true, false);
 	result.log.beside = false;
-	options.snapshot = true;
+	result.log.by_option_at_end = true;
 	for (uint32_t i = 0; i < 8; i++) {
 		histogram_add(&histogram, i, i);
 		add_record(i, i, i);
@@ -337,7 +337,7 @@ static void accounts_of_a_circular_log(void **state)
 		add_record(i, i, i);
 	show_report();
 	/* That of --log-last is one only where no other thread may write. */
-	options.log_last_ns = NS_PER_S;
+	result.log.by_option_at_end = false;
 	show_report();
 }
 

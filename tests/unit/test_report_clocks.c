@@ -423,13 +423,13 @@ static void stages_on_the_scale_of_the_nic(void **state)
 	(void)state;
 	usual_run(ROLE_REFLECT, SOURCE_HARDWARE, 16500, 7900, 8000, 600);
 	watched(SOURCE_HARDWARE);
-	result.bound_ns[BOUND_LOCAL] = 345;
+	result.bound_ns[BOUND_LOCAL] = optional_of(345);
 	/* Where nothing was placed, nothing is promised. */
 	show_report();
 	result.converted = true;
-	result.bound_ns[BOUND_LOCAL] = 0;
+	result.bound_ns[BOUND_LOCAL] = optional_of(0);
 	show_report();
-	result.bound_ns[BOUND_LOCAL] = 345;
+	result.bound_ns[BOUND_LOCAL] = optional_of(345);
 	show_report();
 	counter_add(&result.account.unconverted, 17);
 	show_report();
@@ -462,7 +462,7 @@ static void stages_that_a_step_moved(void **state)
 		usual_run(role, SOURCE_HARDWARE, 16500, 7900, 8000, 600);
 		watched(SOURCE_HARDWARE);
 		result.converted = true;
-		result.bound_ns[BOUND_LOCAL] = 345;
+		result.bound_ns[BOUND_LOCAL] = optional_of(345);
 		result.began_ns = 12345;
 		clocks.step_errors_kept = 1;
 		for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -479,9 +479,9 @@ static void remote_stages_on_the_scale_of_the_reflectors_stamps(void **state)
 	part = "^Clocks";
 	joined_run(SOURCE_HARDWARE, SOURCE_HARDWARE, true);
 	watched(SOURCE_HARDWARE);
-	result.bound_ns[BOUND_REMOTE] = 678;
+	result.bound_ns[BOUND_REMOTE] = optional_of(678);
 	show_report();
-	result.bound_ns[BOUND_REMOTE] = 0;
+	result.bound_ns[BOUND_REMOTE] = optional_of(0);
 	show_report();
 	/* Stamps of the kernel are times of the same clock. */
 	result.remote = SOURCE_KERNEL;
@@ -497,7 +497,7 @@ static void remote_stages_on_the_scale_of_the_reflectors_stamps(void **state)
 	joined_run(SOURCE_KERNEL, SOURCE_HARDWARE, true);
 	watched(SOURCE_KERNEL);
 	show_report();
-	result.bound_ns[BOUND_REMOTE] = 678;
+	result.bound_ns[BOUND_REMOTE] = optional_of(678);
 	show_report();
 }
 

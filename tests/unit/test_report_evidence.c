@@ -161,8 +161,9 @@ static void commands_and_what_became_of_them(void **state)
 	show_report();
 	/* Output of a command must not look like a line of the report to a script. */
 	wanted->command[1] = "a\nb\tc\x7f\033[2Jd \xc3\xa9 ~";
+	take_commands(&result.commands, &hooks);
 	show_report();
-	report.breaches_missed = 12;
+	result.commands.breaches_missed = 12;
 	show_report();
 	wanted->commands = 0;
 	take_commands(&result.commands, &hooks);

@@ -54,6 +54,7 @@ static void three_ways(bool known)
 	for (int direction = 0; direction < ONE_WAYS; direction++) {
 		place(&one_way[direction], 10);
 		result.one_way[direction] = &one_way[direction];
+		result.one_way_bound_ns[direction] = optional_of(0);
 		for (uint32_t i = 0; i < 3; i++) {
 			if (known)
 				histogram_add(&one_way[direction], us[direction][i] * NS_PER_US + 7, i);

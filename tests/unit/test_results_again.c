@@ -188,7 +188,7 @@ static void activity_of_the_machine(void **state)
 	struct result_activity *a = &result.activity;
 
 	(void)state;
-	*a = (struct result_activity){ .is_read = true, .cpu = 3, .run = differences_of(0) };
+	*a = (struct result_activity){ .is_read = true, .run = differences_of(0) };
 	assert_same_activity();
 	a->run = differences_of(4);
 	assert_same_activity();
@@ -341,8 +341,8 @@ static void bounds_of_the_stages(void **state)
 	(void)state;
 	watch_clocks();
 	result.converted = true;
-	result.bound_ns[BOUND_LOCAL] = 80;
-	result.bound_ns[BOUND_REMOTE] = 90;
+	result.bound_ns[BOUND_LOCAL] = optional_of(80);
+	result.bound_ns[BOUND_REMOTE] = optional_of(90);
 	assert_same_clocks();
 	result.clocks.late_ns = 4000; /* a clock fault was found later */
 	assert_same_clocks();
@@ -668,6 +668,23 @@ static void write_statistics(struct json *j, const struct report *r)
 	json_statistics(j, r, true);
 }
 
+static void write_delays_and_evidence(FILE *out, const struct report *r)
+{
+	struct report of = *r;
+	struct options verbose = *r->options;
+
+	verbose.verbose = true;
+	of.options = &verbose;
+	teeth_write(out, &of);
+	ipdv_write(out, &of, 0);
+	source_ports_write(out, &of);
+	machine_write_counters(out, &of.result->counters);
+	evidence_write_trace(out, &of);
+	evidence_write_commands(out, &of);
+	if (of.result->log.exists)
+		account_write_log(out, &of);
+}
+
 static void write_run_members(struct json *j, const struct report *r)
 {
 	json_run(j, r, true);
@@ -691,7 +708,7 @@ static void set_up_schedule(void)
 	strcpy(result.affinity.text, "CPU 3, SCHED_FIFO 22");
 	strcpy(result.nic.name, "eth1");
 	result.counters = (struct result_counters){ .counters = 1, .name = { "cycles" }, .quick = 3,
-						    .quick_sum = { 31 } };
+						    .quick_mean = { 10.3 } };
 }
 
 static void members_of_a_single_run(void **state)
@@ -711,39 +728,174 @@ static void members_of_a_single_run(void **state)
 	outcome_close(o);
 }
 
-/* These are null in the run above. A member of a later version is kept, too, and so is a real number. */
+/* Members of `host` and of the other members that no report computes with are kept, also those of a later version. */
 static void members_are_kept_as_they_are(void **state)
 {
-	static const char *const kept[][2] = {
-		{ "\"as_told\":null", "\"as_told\":{\"x\":[1.25,-7],\"of_a_later_version\":true}" },
-		{ "\"stamp_every\":4},\"source_ports\":null", "\"stamp_every\":4},\"source_ports\":{\"each\":[]}" },
-		{ "\"modes\":null", "\"modes\":[{\"modes\":2,\"largest\":[]}]" },
-		{ "\"trace\":null", "\"trace\":{\"path\":\"/a \\\"b\\\"\"}" },
-		{ "\"commands\":[]", "\"commands\":[{\"command\":\"true\",\"ran\":3}]" },
-		{ "\"commands\":[],\"log\":null", "\"commands\":[],\"log\":{\"octets\":9007199254740993}" },
-	};
+	char *json, *changed, *written;
+	struct outcome *o;
 
 	(void)state;
 	set_up_schedule();
-	for (size_t i = 0; i < COUNT_OF(kept); i++) {
-		char *json = json_of(write_run, &report), *changed, *written;
-		const char *at = strstr(json, kept[i][0]);
-		struct outcome *o;
+	json = json_of(write_run, &report);
+	written = strstr(json, "\"host\":{");
+	assert_non_null(written);
+	assert_true(asprintf(&changed, "%.*s\"host\":{\"x\":[1.25,-7],\"of_a_later_version\":true,%s",
+			     (int)(written - json), json, written + strlen("\"host\":{")) > 0);
+	if (read_again(&o, changed))
+		fail_msg("%s", said);
+	written = json_of(write_run, &o->report);
+	assert_non_null(strstr(written, "\"host\":{\"x\":[1.25,-7],\"of_a_later_version\":true,"));
+	free(written);
+	free(changed);
+	free(json);
+	outcome_close(o);
+}
 
-		if (!at)
-			fail_msg("no %s in %s", kept[i][0], json);
-		assert_true(asprintf(&changed, "%.*s%s%s", (int)(at - json), json, kept[i][1],
-				     at + strlen(kept[i][0])) > 0);
-		if (read_again(&o, changed))
-			fail_msg("%s: %s", kept[i][1], said);
-		written = json_of(write_run, &o->report);
-		if (!strstr(written, kept[i][1]))
-			fail_msg("no %s in %s", kept[i][1], written);
-		free(written);
-		free(changed);
-		free(json);
-		outcome_close(o);
+/* ---- Delays and evidence of a single run ------------------------------------------------------------------------- */
+
+static struct result_port ports_again[3];
+static struct teeth teeth_again;
+
+static void set_up_delays(void)
+{
+	static const struct ipdv_figures f = { 7, 1, 2, 3, 4, 5, 3, 1 };
+	struct reported_figures *t = &result.ipdv.reported;
+	struct account *a = &result.account;
+
+	/* no reply of the reflector told when it left */
+	set(&a->follow_up[FOLLOW_UP_UNREPORTED], counter_get(&a->follow_up[FOLLOW_UP_THERE]));
+	set(&a->follow_up[FOLLOW_UP_THERE], 0);
+
+	for (int i = 0; i < IPDV_METRICS; i++)
+		result.ipdv.of[i] = f;
+	for (int i = 0; i < REPORTED_DELAYS; i++) {
+		t->delay[i] = f;
+		t->negative[i] = 10U + (unsigned)i;
 	}
+	for (int i = 0; i < REPORTED_VARIATIONS; i++)
+		t->varies[i] = f;
+	t->two_clocks = 21;
+	t->no_part = 22;
+	t->bound_ns[0] = 400;
+	t->bound_ns[1] = 300;
+	result.ipdv.left_out = 23;
+	ports_again[0] = (struct result_port){ .number = 40001, .samples = 5, .sent = 6, .lost = 1, .refused = 2,
+					       .directions_known = true, .lost_forward = 1, .has_delay = true,
+					       .p50_ns = 7, .p99_ns = 8, .max_ns = 9 };
+	ports_again[1] = (struct result_port){ .number = 40002 };
+	ports_again[2] = (struct result_port){ .number = 65535, .sent = 4 };
+	result.port = ports_again;
+	result.ports = COUNT_OF(ports_again);
+	result.ports_by_network = true;
+	result.delays = (struct delays){ 1, { { "rx-usecs 50", 50000, "ethtool -C eth1 rx-usecs 0" } } };
+	teeth_again = (struct teeth){ .count = 2, .tooth = {
+		{ .stage = TEETH_OF_LATENCY, .modes = { .count = 3, .kept = 2, .samples = histogram.count,
+			.mode = { { 5000, 0, 1 }, { 9000, 0, 2 } } } },
+		{ .stage = STAGE_RESPONSE, .modes = { .count = 1, .kept = 1, .samples = stage[STAGE_RESPONSE].count,
+			.mode = { { 7000, 0, 1 } }, .distance_ns = 50000 }, .cause = &result.delays.delay[0] },
+	} };
+	report.teeth = &teeth_again;
+}
+
+static void set_up_evidence(void)
+{
+	result.counters = (struct result_counters){ .counters = 2, .name = { "cycles", "cache-misses" },
+		.user_only = true, .system_calls = 4, .missing = "branch-misses", .quick = 3, .quick_mean = { 10.3, 2 },
+		.slow = 1, .spike = { 99, 7 }, .failed = 2, .partial = { false, true } };
+	result.trace = (struct result_trace){ .path = "/sys/kernel/tracing/instances/rant", .clock = "mono_raw",
+		.start_error = 5, .marked = 3, .refused = 1, .off = 2, .while_frozen = 4, .saves = 2, .frozen = true,
+		.unsaved = true, .last = { .seq = 7, .marker_ns = 900, .frozen_ns = 1500, .marker_error = 28,
+			.stop_error = 1, .snapshot_error = 16, .snapshot_taken = true },
+		.saved = { .path = "/var/tmp/rant-emit-2-seq-7", .source = "snapshot", .spike_cpu = 3, .swap_skipped = true,
+			.lost_events = { true, 12 }, .left_out = { 2, "cpu1 (I/O error)" } } };
+	result.commands = (struct result_commands){ .commands = 2, .command = { "date \"+%s\"", "true" }, .ran = { 1, 9 },
+		.failed = { 0, 2 }, .left_out = { 3, 0 }, .breaches_missed = 6 };
+	result.log = (struct result_log){ .exists = true, .path = "/tmp/a \"log\"", .form = "csv", .offered = 90,
+		.overwritten = 1, .left_out = 2, .rotates = true, .file = 4, .error = -28, .written = 80, .removed = 5,
+		.not_kept = 3, .unwritten = 0, .octets = 4096, .shortest_ns = 1500000000 };
+}
+
+static void delays_and_evidence(void **state)
+{
+	struct outcome *o;
+
+	(void)state;
+	set_up_delays();
+	set_up_evidence();
+	o = again();
+	assert_same(json_of(write_statistics, &report), json_of(write_statistics, &o->report));
+	assert_same(json_of(json_modes, &report), json_of(json_modes, &o->report));
+	assert_same(json_of(json_machine, &report), json_of(json_machine, &o->report));
+	assert_same(text_of(write_delays_and_evidence, &report), text_of(write_delays_and_evidence, &o->report));
+	outcome_close(o);
+	/* the other value of what is yes or no, or one of two */
+	result.ports_by_network = false;
+	result.trace.saved.source = "trace";
+	result.trace.saved.spike_cpu = -1;
+	result.trace.saved.lost_events = (struct optional){ .known = false };
+	result.trace.last.off_before = true;
+	result.log = (struct result_log){ .exists = true, .path = "-", .form = "text", .beside = true, .written = 3,
+					  .offered = 3 };
+	o = again();
+	assert_same(json_of(write_statistics, &report), json_of(write_statistics, &o->report));
+	assert_same(json_of(json_machine, &report), json_of(json_machine, &o->report));
+	assert_same(text_of(write_delays_and_evidence, &report), text_of(write_delays_and_evidence, &o->report));
+	outcome_close(o);
+}
+
+static void wrong_delays(void **state)
+{
+	static const char *const ipdv[][2] = {
+		{ "\"rtt_ipdv_ns\":{\"samples\":7", "\"rtt_ipdv_ns\":{\"samples\":-1" },
+		{ "\"left_out\":23", "\"left_out\":\"x\"" }, { "\"mean_ns\":3,\"stddev_ns\":1", "\"stddev_ns\":1" },
+	};
+	static const char *const reported[][2] = {
+		{ "\"negative_each\":[10", "\"negative_each\":[-10" },
+		{ "\"ways_within_ns\":400", "\"ways_within_ns\":\"x\"" }, { "\"no_part\":22", "\"no_part\":-1" },
+	};
+	static const char *const ports[][2] = {
+		{ "\"figure\":\"network_ns\"", "\"figure\":7" }, { "\"port\":40001", "\"port\":65536" },
+		{ "\"port\":65535,\"samples\":0", "\"port\":65535,\"samples\":-1" },
+	};
+	static const char *const modes[][2] = {
+		{ "\"metric\":\"rtt_ns\"", "\"metric\":\"sundial_ns\"" }, { "\"modes\":3,", "\"modes\":1," },
+		{ "\"value_ns\":5000,\"samples\":1", "\"value_ns\":null,\"samples\":1" },
+		{ "\"delay_ns\":50000", "\"delay_ns\":\"x\"" },
+	};
+
+	(void)state;
+	set_up_delays();
+	assert_refused("ipdv", ipdv, COUNT_OF(ipdv));
+	assert_refused("as_told", reported, COUNT_OF(reported));
+	assert_refused("source_ports", ports, COUNT_OF(ports));
+	assert_refused("modes", modes, COUNT_OF(modes));
+}
+
+static void wrong_evidence(void **state)
+{
+	static const char *const counters[][2] = {
+		{ "\"quick_exchanges\":3", "\"quick_exchanges\":-3" }, { "\"name\":\"cycles\"", "\"name\":null" },
+		{ "\"quick_mean\":10.3", "\"quick_mean\":\"x\"" },
+	};
+	static const char *const traces[][2] = {
+		{ "\"markers\":3", "\"markers\":-3" }, { "\"marker_error\":28", "\"marker_error\":99999" },
+		{ "\"spike_cpu\":3", "\"spike_cpu\":-3" }, { "\"events_lost\":12", "\"events_lost\":\"x\"" },
+	};
+	static const char *const commands[][2] = {
+		{ "\"command\":\"true\"", "\"command\":7" }, { "\"ran\":9", "\"ran\":4294967296" },
+		{ "\"breaches_without_command\":6", "\"breaches_without_command\":-6" },
+	};
+	static const char *const log[][2] = {
+		{ "\"form\":\"csv\"", "\"form\":\"cuneiform\"" }, { "\"records\":75", "\"records\":-75" },
+		{ "\"left_out\":3,\"unwritten\"", "\"left_out\":0,\"unwritten\"" }, { "\"octets\":4096", "\"octets\":\"x\"" },
+	};
+
+	(void)state;
+	set_up_evidence();
+	assert_refused("counters", counters, COUNT_OF(counters));
+	assert_refused("trace", traces, COUNT_OF(traces));
+	assert_refused("commands", commands, COUNT_OF(commands));
+	assert_refused("log", log, COUNT_OF(log));
 }
 
 static void wrong_window(void **state)
@@ -819,6 +971,9 @@ int main(void)
 		TEST_RUN(wrong_breaches),
 		TEST_RUN(members_of_a_single_run),
 		TEST_RUN(members_are_kept_as_they_are),
+		TEST_RUN(delays_and_evidence),
+		TEST_RUN(wrong_delays),
+		TEST_RUN(wrong_evidence),
 		TEST_RUN(wrong_window),
 		TEST_RUN(a_copy_has_the_same_reports),
 		TEST_RUN(causes_of_breaches),

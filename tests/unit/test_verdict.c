@@ -86,7 +86,7 @@ static int set_up(void **state)
 	result.started = true;
 	result.began_ns = 7 * NS_PER_S;
 	result.ended_ns = 17 * NS_PER_S;
-	result.activity = (struct result_activity){ .is_read = true, .cpu = 3,
+	result.activity = (struct result_activity){ .is_read = true, .is_pinned = true,
 						    .run = { .known = true, .list = reported } };
 	facts = (struct verdict_facts){
 		.options = &options, .result = &result, .histogram = &histogram,
@@ -606,9 +606,9 @@ static void stolen(void **state)
 	assert_trusted();
 	reported[0].delta = 110;
 	assert_doubtful();
-	result.activity.cpu = -1;
+	result.activity.is_pinned = false;
 	assert_trusted();
-	result.activity.cpu = 3;
+	result.activity.is_pinned = true;
 }
 
 static void disruption(void **state)
@@ -698,7 +698,7 @@ static void parts_unread(void **state)
 static void thread_not_pinned(void **state)
 {
 	(void)state;
-	result.activity.cpu = -1;
+	result.activity.is_pinned = false;
 	assert_trusted();
 	unjudged();
 }
