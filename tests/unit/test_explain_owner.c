@@ -113,6 +113,12 @@ static const struct {
 	  "161 kw-5 1 " SWITCH("kw", "5", "I", "rant", "77", "120")
 	  "200 rant-77 1 . x: y\n",
 	  "rant rant 77 49; thread kw 5 6; thread kw 5 (f) 15; thread rt 6 30" },
+	{ "a kworker whose number shares a place with another keeps no function of that",
+	  BEGIN "110 rant-77 1 " SWITCH("rant", "77", "R", "kw", "5", "120")
+	  "115 kw-5 1 . workqueue_execute_start: work struct 0: function f\n"
+	  "120 kw-5 1 " SWITCH("kw", "5", "R", "kw", "261", "120") "130 kw-261 1 " SWITCH("kw", "261", "I", "rant", "77", "120")
+	  "200 rant-77 1 . x: y\n",
+	  "rant rant 77 80; thread kw 5 5; thread kw 5 (f) 5; thread kw 261 10" },
 	{ "PREEMPT_RT: a softirq in a thread, preempted, without a letter for its context",
 	  BEGIN "110 rant-77 1 " SWITCH("rant", "77", "R", "ksoft", "5", "120")
 	  "112 ksoft-5 1 . softirq_entry: vec=3 [action=NET_RX]\n120 ksoft-5 1 . x: y\n"

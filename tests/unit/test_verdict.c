@@ -606,6 +606,8 @@ static void stolen(void **state)
 	assert_trusted();
 	reported[0].delta = 110;
 	assert_doubtful();
+	reported[0].delta = 11000; /* ms of a run of 10 s: the readings are further apart than the run is long */
+	assert_doubtful();
 	result.activity.is_pinned = false;
 	assert_trusted();
 	result.activity.is_pinned = true;
