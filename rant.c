@@ -180,6 +180,7 @@ static int describe_breach(void *context, int folder_fd, int spike_cpu)
 		.to_realtime = clock_to_realtime, .context = &r->housekeeping.clocks, .interrupt = vectors,
 		.interrupts = activity_read_vectors(&r->housekeeping.activity.activity, vectors,
 						    sizeof(vectors) / sizeof(vectors[0])),
+		.unseen = housekeeping_look_unseen(&r->housekeeping),
 	};
 
 	if (facts.has_relation) {

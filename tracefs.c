@@ -371,6 +371,7 @@ static void mark_and_freeze(struct trace *t, int64_t entered_ns, bool stop)
 	struct trace_record *r = &t->last;
 	bool frozen = false;
 
+	r->entered_ns = entered_ns;
 	r->marker_error = write_marker(t, r->marker, &r->marker_bytes);
 	r->marker_ns = clock_read_ns(CLOCK_MONOTONIC_RAW) - entered_ns;
 	/* If another program has stopped the trace, a snapshot would bring back the contents that it swapped out. A

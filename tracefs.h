@@ -20,6 +20,7 @@ struct trace_record {
 	bool snapshot_taken;
 	bool off_before; /* somebody else had switched tracing off: nothing was frozen here */
 	int marker_error, stop_error, snapshot_error; /* errno of each step; 0: done, or not asked for */
+	int64_t entered_ns; /* CLOCK_MONOTONIC_RAW at the entry */
 	int64_t marker_ns, frozen_ns; /* since the entry: until the marker was written, until the last step was done */
 	uint32_t marker_bytes;
 	char marker[TRACE_MARKER_BYTES]; /* without an end */

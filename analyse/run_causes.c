@@ -56,6 +56,46 @@ static bool take_parts(struct why *w, const struct tree *list)
 	return value_ns == w->value_ns && typical_ns == w->typical_ns;
 }
 
+/* A counter with the length of its interval, or neither and the reason. */
+static bool take_counter(struct optional *count, int64_t *within_ns, char why[CAUSE_REASON_BYTES / 2],
+			 const struct tree *t, const char *name, const char *within, const char *not_known)
+{
+	int64_t value = 0;
+
+	if (!take_part_time(&value, tree_member(t, name), tree_member(t, name)) ||
+	    !take_part_time(within_ns, tree_member(t, name), tree_member(t, within)))
+		return false;
+	if (tree_member(t, name))
+		*count = optional_of(value);
+	run_take_text(why, CAUSE_REASON_BYTES / 2, tree_member(t, not_known));
+	return count->known == !*why;
+}
+
+/* Files of an older rant do not have it. */
+static bool take_unseen(struct why_unseen *u, const struct tree *t)
+{
+	const struct tree *cpu = tree_member(t, "cpu"), *disrupted = tree_member(t, "disrupted");
+	int64_t number = -1;
+	bool is;
+
+	if (!t)
+		return true;
+	u->there = true;
+	if (!tree_is_object(t) || (cpu && (!tree_integer(cpu, &number) || number < 0 || number > INT16_MAX)) ||
+	    !take_counter(&u->smi_count, &u->smi_within_ns, u->smi_why, t, "smi_count", "smi_within_ns",
+			  "smi_not_known") ||
+	    !take_counter(&u->steal_ms, &u->steal_within_ns, u->steal_why, t, "steal_ms", "steal_within_ns",
+			  "steal_not_known") ||
+	    !take_part_time(&u->steal_step_ms, u->steal_ms.known, tree_member(t, "steal_step_ms")) ||
+	    tree_is_bool(tree_member(t, "steal_since_boot"), &u->steal_ever) != u->steal_ms.known ||
+	    (disrupted && !tree_is_bool(disrupted, &is)))
+		return false;
+	u->cpu = (int16_t)number;
+	if (disrupted)
+		u->disrupted = optional_of(is);
+	return true;
+}
+
 /* The cause is the first part, or it is not an owner. */
 static bool take_explained(struct why *w, const struct tree *t)
 {
@@ -70,7 +110,8 @@ static bool take_explained(struct why *w, const struct tree *t)
 	    !take_part_time(&w->typical_ns, w->has_typical, tree_member(t, "typical_ns")) ||
 	    !take_part_time(&w->bound_ns, true, tree_member(t, "bound_ns")) ||
 	    !run_take_number(&w->ordinary_packets, tree_member(t, "ordinary_packets")) ||
-	    !run_take_number(&w->events, tree_member(t, "events")))
+	    !run_take_number(&w->events, tree_member(t, "events")) ||
+	    !take_unseen(&w->unseen, tree_member(t, "unseen")))
 		return false;
 	w->named = (uint8_t)named;
 	run_take_text(w->stage, sizeof(w->stage), tree_member(t, "stage"));

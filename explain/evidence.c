@@ -95,6 +95,7 @@ static int read_marker(struct evidence *e, char *why)
 				       "the marker RANT_BREACH in all.txt is not complete: save the trace again");
 	e->latency_ns = latency_ns;
 	e->breach.seq = (uint32_t)seq;
+	e->raw_known = read_seconds(text, " MONOTONIC_RAW=", &e->raw_ns);
 	read_stamps(&e->breach, text);
 	return 0;
 }
@@ -255,6 +256,7 @@ static int read_details(struct evidence *e, const struct tree *t)
 	e->hw_known = read_time(tree_at(t, "relations.hw_minus_realtime_ns"), &e->hw_minus_realtime_ns);
 	if (!read_time(tree_at(t, "relations.hw_bound_ns"), &e->hw_bound_ns) || e->hw_bound_ns < 0)
 		e->hw_bound_ns = 0;
+	unseen_read(&e->unseen, tree_member(t, "unseen"));
 	return read_packets(e, tree_member(t, "packets"));
 }
 

@@ -9,6 +9,7 @@
 #define EXPLAIN_EVIDENCE_H
 
 #include "explain/trace_pages.h"
+#include "explain/unseen.h"
 #include "result/causes.h"
 
 #define EVIDENCE_PACKETS_MAX 1000
@@ -33,6 +34,8 @@ struct evidence {
 	int64_t latency_ns;
 	int64_t realtime_ns; /* CLOCK_REALTIME at the marker, and the same instant by the trace clock: */
 	int64_t placed_ns;
+	bool raw_known;
+	int64_t raw_ns; /* the same by CLOCK_MONOTONIC_RAW */
 	int64_t placed_bound_ns; /* of this relation, with the resolution of the events */
 	bool rate_known;
 	double rate; /* of the trace clock minus that of CLOCK_REALTIME, relative */
@@ -50,6 +53,7 @@ struct evidence {
 	char blame[32]; /* id of the late stage; empty: not known */
 	bool hw_known;
 	int64_t hw_minus_realtime_ns, hw_bound_ns;
+	struct unseen unseen;
 	struct stamps *packet; /* ordinary packets before the breach */
 	size_t packets;
 };

@@ -2,6 +2,7 @@
 /* The cause of a breach as text: a row for each section, the owners of its excess, the cause, and its cure. */
 #include "explain/text.h"
 
+#include "report/text/causes.h"
 #include "report/text/label.h"
 
 #include <inttypes.h>
@@ -226,9 +227,54 @@ static void add_cause(char *text, size_t bytes, const struct cause *c, const str
 	text_add(text, bytes, ", %d %% of the %s", percent, c->packets ? "excess" : "stage");
 }
 
+/* After the cause: the counters of its CPU, if it may be outside of the kernel. */
+static void add_unseen(char *text, size_t bytes, const struct cause *c, const struct why_unseen *u)
+{
+	for (int i = 0; i < c->named; i++) {
+		if (!why_may_be_unseen(c->rank[i].owner.class))
+			continue;
+		text_add(text, bytes, "; ");
+		causes_add_unseen(text, bytes, u, cause_cpu(c, &c->rank[i].owner));
+		return;
+	}
+}
+
+static const char *cure_of_unseen(const struct why_unseen *u, int cpu)
+{
+	if (!u->there || u->cpu != cpu)
+		return cures[OWNER_UNSEEN];
+	if (u->disrupted.known && u->disrupted.value)
+		return "the hypervisor has paused or moved this virtual machine: ask its operator";
+	if (u->smi_count.value && !u->steal_ms.value)
+		return "firmware (SMI) may be the reason: its settings of power management, USB legacy support and "
+		       "error polling";
+	if (u->steal_ms.value && !u->smi_count.value)
+		return "the hypervisor may be the reason: give this virtual CPU a CPU of its own";
+	if (u->smi_count.known && u->steal_ms.known && !u->smi_count.value)
+		return "not known: no SMI and no steal time were counted: run rtla hwnoise on this CPU";
+	return cures[OWNER_UNSEEN];
+}
+
+static void write_cure(FILE *out, const struct cause *c, const struct evidence *e, const struct why_unseen *u)
+{
+	const struct owner *o = &c->rank[0].owner;
+
+	if (o->class != OWNER_UNSEEN) {
+		if (cures[o->class])
+			fprintf(out, "  Cure : %s\n", cures[o->class]);
+		return;
+	}
+	if (e->not_enabled)
+		fprintf(out, "  Cure : not known: the event %s is not in the trace: enable it\n", e->not_enabled);
+	else
+		fprintf(out, "  Cure : %s%s\n", c->stage->kind != STAGE_IS_RECEIVE ?
+			"it may be rant's own code or a page fault, else " : "", cure_of_unseen(u, cause_cpu(c, o)));
+}
+
 static void write_cause(FILE *out, const struct cause *c, const struct evidence *e, const char *also)
 {
 	char text[TEXT_BYTES] = "";
+	struct why_unseen u;
 	const int64_t excess_ns = c->ns - c->typical_ns;
 
 	if (excess_ns <= c->bound_ns) {
@@ -245,14 +291,11 @@ static void write_cause(FILE *out, const struct cause *c, const struct evidence 
 		text_add(text, sizeof(text), "; ");
 		add_cause(text, sizeof(text), c, e, 1);
 	}
-	fprintf(out, "  Cause: %s%s\n", text, also);
-	if (c->rank[0].owner.class == OWNER_UNSEEN && e->not_enabled)
-		fprintf(out, "  Cure : not known: the event %s is not in the trace: enable it\n", e->not_enabled);
-	else if (c->rank[0].owner.class == OWNER_UNSEEN && c->stage->kind != STAGE_IS_RECEIVE)
-		fprintf(out, "  Cure : it may be rant's own code or a page fault, else %s\n",
-			cures[OWNER_UNSEEN]);
-	else if (cures[c->rank[0].owner.class])
-		fprintf(out, "  Cure : %s\n", cures[c->rank[0].owner.class]);
+	unseen_take(&u, c, e);
+	text_add(text, sizeof(text), "%s", also);
+	add_unseen(text, sizeof(text), c, &u);
+	fprintf(out, "  Cause: %s\n", text);
+	write_cure(out, c, e, &u);
 }
 
 /* One line about the gaps of the trace. */

@@ -28,6 +28,7 @@ void why_take(struct why *w, const struct cause *c, const struct evidence *e)
 		.has_typical = c->packets, .value_ns = c->ns, .typical_ns = c->typical_ns, .bound_ns = c->bound_ns,
 		.ordinary_packets = c->packets, .events = e->text.count, .parts = (unsigned)c->ranks,
 	};
+	unseen_take(&w->unseen, c, e);
 	snprintf(w->stage, sizeof(w->stage), "%s_ns", c->stage->id);
 	for (int i = 0; i < c->ranks; i++) {
 		const struct owner_excess *r = &c->rank[i];

@@ -56,6 +56,21 @@ static void collect(void *exchange)
 	exchange_collect(exchange);
 }
 
+static void look_unseen(void *housekeeping)
+{
+	struct housekeeping *h = housekeeping;
+	const bool frozen = trace_is_frozen(h->trace);
+
+	activity_unseen_look(&h->unseen, frozen ? h->trace->last.entered_ns : 0, frozen ? h->trace->last.latency_ns : 0);
+}
+
+const struct unseen_watch *housekeeping_look_unseen(struct housekeeping *h)
+{
+	if (trace_is_frozen(h->trace))
+		look_unseen(h);
+	return &h->unseen;
+}
+
 static void add_duties(struct housekeeping *h)
 {
 	const struct options *o = h->exchange->options;
@@ -65,6 +80,7 @@ static void add_duties(struct housekeeping *h)
 	} rows[] = {
 		{ o->threshold_ns,
 		  { HOUSEKEEPING_PERIOD_NS, .at_end = true, .act = breach_print, .context = &h->breaches } },
+		{ o->save_trace_path != NULL, { HOUSEKEEPING_PERIOD_NS, .act = look_unseen, .context = h } },
 		{ o->trace_rearm, { HOUSEKEEPING_PERIOD_NS, .act = trace_keep_now, .context = &h->keeper } },
 		{ true, { HOUSEKEEPING_PERIOD_NS, .act = link_look, .context = &h->link } },
 		{ o->role == ROLE_EMIT, { HOUSEKEEPING_PERIOD_NS, .act = h->print_outage, .context = h->context } },
@@ -120,6 +136,9 @@ int housekeeping_start(struct housekeeping *h)
 	h->breaches = (struct breach_printer){ .result = &x->result, .act = act_on_breach, .context = h };
 	h->keeper = (struct trace_keeper){ .trace = h->trace, .folder = o->save_trace_path,
 					   .interval_ns = o->trace_interval_ns };
+	h->unseen.activity = &h->activity.activity;
+	if (o->save_trace_path)
+		activity_unseen_begin(&h->unseen);
 	add_duties(h);
 	read_state_before(h);
 	error = worker_start(&h->worker);

@@ -9,6 +9,7 @@
 
 #include "host/clock/clock.h"
 #include "host/counters/activity_story.h"
+#include "host/counters/activity_unseen.h"
 #include "host/counters/changes.h"
 #include "host/nic/link.h"
 #include "host/process/worker.h"
@@ -38,6 +39,7 @@ struct housekeeping {
 	struct machine_changes changes;
 	struct breach_printer breaches;
 	struct trace_keeper keeper;
+	struct unseen_watch unseen; /* with --save-trace */
 	bool no_other_cpu; /* so there is no thread */
 };
 
@@ -57,6 +59,10 @@ void housekeeping_read_before(struct housekeeping *h);
 
 /* The same after the measurement, when the thread has ended, and the clocks. */
 void housekeeping_read_after(struct housekeeping *h);
+
+/* Reads the counters of what the kernel does not see, if the trace was frozen since their last reading. Returns those
+ * around the last freeze. For the thread that saves the trace. */
+const struct unseen_watch *housekeeping_look_unseen(struct housekeeping *h);
 
 /* After that: copies what was seen of the NIC, the machine and the clocks into the result. Allocates. */
 void housekeeping_take(const struct housekeeping *h);

@@ -56,6 +56,18 @@ struct why_part {
 	int64_t value_ns, typical_ns;
 };
 
+/* Counters of time that the kernel does not see, over an interval that has the whole late stage. */
+struct why_unseen {
+	bool there; /* breach.json has them; else nothing below is known */
+	int16_t cpu; /* the measuring CPU, of which they are; -1: not bound to one */
+	struct optional smi_count, steal_ms; /* in the interval */
+	int64_t smi_within_ns, steal_within_ns; /* length of the interval */
+	int64_t steal_step_ms; /* the kernel counts it in such steps */
+	bool steal_ever; /* since boot */
+	struct optional disrupted; /* 1: the hypervisor reported a disruption of the virtual machine */
+	char smi_why[CAUSE_REASON_BYTES / 2], steal_why[CAUSE_REASON_BYTES / 2]; /* reason if it is not known */
+};
+
 /* Explanation of one breach. The parts sum to the stage, the largest excess comes first. */
 struct why {
 	uint32_t seq; /* of the breach, and: */
@@ -68,6 +80,7 @@ struct why {
 	int64_t value_ns, typical_ns, bound_ns; /* of the stage */
 	uint64_t ordinary_packets; /* of which the typical times are */
 	uint64_t events; /* in the trace */
+	struct why_unseen unseen;
 	struct why_part part[CAUSE_PARTS];
 	unsigned parts;
 };
@@ -106,6 +119,21 @@ static inline int why_cpu(const struct why *w)
 static inline int64_t why_excess_ns(const struct why *w, const struct why_part *p)
 {
 	return w->has_typical ? p->value_ns - p->typical_ns : p->value_ns;
+}
+
+/* True if a cause of this class may be outside of the kernel, so that struct why_unseen matters. */
+static inline bool why_may_be_unseen(int class)
+{
+	return class == OWNER_UNSEEN || class == OWNER_SOFTIRQS_OFF;
+}
+
+/* The part of the cause that may be outside of the kernel; NULL: none. */
+static inline const struct why_part *why_unseen_part(const struct why *w)
+{
+	for (unsigned i = 0; i < w->named; i++)
+		if (why_may_be_unseen(w->part[i].class))
+			return &w->part[i];
+	return NULL;
 }
 
 /* Share of a part in the whole, at most 100. */

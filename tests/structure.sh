@@ -48,6 +48,7 @@ report/export/outputs.h              host/process/worker.h            the thread
 report/export/outputs.c              host/process/privileges.h        output files are opened before the privileges are dropped
 report/export/outputs.c              host/process/startup_watchdog.h  the first write may block
 report/export/breach_file.c          host/counters/activity.h         the interrupts of the NIC, by number
+report/export/breach_file.c          host/counters/activity_unseen.h  what the kernel does not see, around a breach
 report/export/breach_file.c          host/file.h                      file_write_all(): all octets, or an error
 report/export/json_configuration.c   wire/transport.h                 transport_name(): the text of an address
 report/export/prometheus.c           wire/transport.h                 transport_name(): the text of an address

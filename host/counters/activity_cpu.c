@@ -105,8 +105,10 @@ static bool cpu_is_intel(struct activity_inside *in)
 }
 #endif
 
-static bool read_smi(const struct activity_inside *in, uint64_t *count)
+bool activity_cpu_smi(const struct activity_inside *in, uint64_t *count)
 {
+	if (in->fd[MSR] < 0)
+		return false;
 	if (pread(in->fd[MSR], count, sizeof(*count), SMI_MSR) != sizeof(*count))
 		return false;
 	*count &= UINT32_MAX;
@@ -130,7 +132,7 @@ static void open_smi(struct activity *a)
 		return;
 	}
 	errno = 0;
-	if (!read_smi(in, &count)) {
+	if (!activity_cpu_smi(in, &count)) {
 		activity_note(a, "SMI count (/dev/cpu/%d/msr, MSR %#x: %s)", a->cpu, SMI_MSR,
 			      strerror(errno ? errno : EIO));
 		return;
@@ -159,6 +161,6 @@ void activity_cpu_read(struct activity_inside *in, struct activity_reading *r)
 {
 	uint64_t smi;
 
-	if (in->smi_slot != NONE && !r->measuring && read_smi(in, &smi))
+	if (in->smi_slot != NONE && !r->measuring && activity_cpu_smi(in, &smi))
 		activity_put(r, in->smi_slot, smi);
 }

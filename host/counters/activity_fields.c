@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define STEAL_COLUMN 7 /* of /proc/stat: proc_stat(5) */
+
 /* The label "@" is the interface, "#" the measuring CPU, NULL the first line. */
 static const struct field {
 	enum file file;
@@ -24,7 +26,7 @@ static const struct field {
 	{ TASK_STAT, NULL, 6, GROUP_THREAD, COUNT_64, "minor page faults", "" },
 	{ TASK_STAT, NULL, 8, GROUP_THREAD, COUNT_64, "major page faults", "" },
 	{ TASK_STAT, NULL, 35, GROUP_THREAD, LEVEL, "runs on CPU", "" },
-	{ STAT, "#", 7, GROUP_CPU, COUNT_64, "stolen by the hypervisor", "ms" },
+	{ STAT, "#", STEAL_COLUMN, GROUP_CPU, COUNT_64, "stolen by the hypervisor", "ms" },
 	{ NET_DEV, "@", 2, GROUP_LINK, COUNT_64, "receive errors", "" },
 	{ NET_DEV, "@", 3, GROUP_LINK, COUNT_64, "receive drops", "" },
 	{ NET_DEV, "@", 4, GROUP_LINK, COUNT_64, "receive FIFO errors", "" },
@@ -59,11 +61,16 @@ static void field_label(const struct activity *a, const struct field *f, char la
 		snprintf(label, 32, "%s", f->label && f->label[0] == '@' ? a->nic->name : f->label ? f->label : "");
 }
 
-static uint64_t in_unit(const struct field *f, uint64_t value)
+static uint64_t ticks_in_ms(uint64_t ticks)
 {
 	long ticks_per_s = sysconf(_SC_CLK_TCK);
 
-	return f->file == STAT && ticks_per_s > 0 ? value * 1000 / (uint64_t)ticks_per_s : value;
+	return ticks_per_s > 0 ? ticks * 1000 / (uint64_t)ticks_per_s : ticks;
+}
+
+static uint64_t in_unit(const struct field *f, uint64_t value)
+{
+	return f->file == STAT ? ticks_in_ms(value) : value;
 }
 
 /* "TID (name) S 1 2 3": the name may hold blanks and brackets, and some numbers are negative. */
@@ -139,6 +146,23 @@ void activity_fields_read(struct activity *a, struct activity_reading *r)
 			read_task_stat(a->inside, r);
 		else if (file != INTERRUPTS && file != SOFTIRQS)
 			read_fields(a, r, file);
+}
+
+bool activity_fields_steal(struct activity *a, uint64_t *ms)
+{
+	struct activity_text *text = &a->inside->unseen_text;
+	char label[32];
+
+	snprintf(label, sizeof(label), "cpu%d", a->cpu);
+	if (a->cpu < 0 || !activity_text_begin(text, a->inside->fd[STAT]))
+		return false;
+	while (activity_text_line(text, 16)) {
+		if (strcmp(label, text->line.label) || text->line.numbers <= STEAL_COLUMN)
+			continue;
+		*ms = ticks_in_ms(text->number[STEAL_COLUMN]);
+		return true;
+	}
+	return false;
 }
 
 void activity_fields_note_missing(struct activity *a)

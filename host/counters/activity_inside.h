@@ -72,6 +72,7 @@ struct activity_inside {
 	uint16_t stamp_slot[3], smi_slot, vm_slot;
 	uint16_t field_slot[32];
 	struct activity_text text; /* of the file that is being read */
+	struct activity_text unseen_text; /* the same for activity_unseen.c, which reads while another thread may read */
 	struct activity_reading first; /* made at opening, to find the readable counters */
 };
 
@@ -115,6 +116,9 @@ void activity_fields_read(struct activity *a, struct activity_reading *r);
 /* After the first reading: notes the counters that the files turned out to lack. */
 void activity_fields_note_missing(struct activity *a);
 
+/* Stolen time of the measuring CPU since boot. False: it cannot be read. */
+bool activity_fields_steal(struct activity *a, uint64_t *ms);
+
 /* ---- activity_cpu.c ---------------------------------------------------------------------------------------------- */
 
 /* The measuring CPU: frequency, throttling and idle states by sysfs, the count of SMIs by an MSR. */
@@ -125,6 +129,9 @@ void activity_cpu_open(struct activity *a);
 
 /* The SMIs, unless r->measuring: reading an MSR interrupts that CPU. The files are read by activity_read_singles(). */
 void activity_cpu_read(struct activity_inside *in, struct activity_reading *r);
+
+/* The SMI count, by an interrupt of that CPU. False: it cannot be read. */
+bool activity_cpu_smi(const struct activity_inside *in, uint64_t *count);
 
 /* ---- activity_interrupts.c --------------------------------------------------------------------------------------- */
 
@@ -158,5 +165,8 @@ void activity_nic_close(struct activity_inside *in);
 void activity_vm_open(struct activity *a);
 
 void activity_vm_read(const struct activity_inside *in, struct activity_reading *r);
+
+/* The disruption marker. False: it cannot be read. */
+bool activity_vm_marker(const struct activity_inside *in, uint64_t *marker);
 
 #endif

@@ -63,6 +63,11 @@ void activity_vm_read(const struct activity_inside *in, struct activity_reading 
 {
 	uint64_t marker;
 
-	if (in->vm_slot != NONE && !read_marker(in->fd[VMCLOCK], &marker))
+	if (activity_vm_marker(in, &marker))
 		activity_put(r, in->vm_slot, marker);
+}
+
+bool activity_vm_marker(const struct activity_inside *in, uint64_t *marker)
+{
+	return in->vm_slot != NONE && !read_marker(in->fd[VMCLOCK], marker);
 }

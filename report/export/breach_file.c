@@ -3,6 +3,7 @@
 #include "report/export/breach_file.h"
 
 #include "host/counters/activity.h"
+#include "host/counters/activity_unseen.h"
 #include "host/file.h"
 #include "options.h"
 #include "report/export/json.h"
@@ -168,6 +169,49 @@ static void put_packets(struct json *j, const struct breach_facts *f, unsigned b
 	json_end(j);
 }
 
+/* ---- What the kernel does not see -------------------------------------------------------------------------------- */
+
+/* The reason if a counter cannot be read; else true, and the values follow. */
+static bool put_interval(struct json *j, const struct unseen_watch *w, const char *name,
+			 const struct unseen_reading *before, bool known, bool smi)
+{
+	char why[128];
+
+	json_row(j, name);
+	if (!known) {
+		json_text(j, "not_known", activity_unseen_why(w->activity, smi, why, sizeof(why)));
+		json_end(j);
+		return false;
+	}
+	json_integer(j, "from_raw_ns", before->ended_ns);
+	json_integer(j, "to_raw_ns", w->after.began_ns);
+	return true;
+}
+
+static void put_unseen(struct json *j, const struct unseen_watch *w)
+{
+	json_object(j, "unseen");
+	if (w->activity->cpu >= 0)
+		json_integer(j, "cpu", w->activity->cpu);
+	if (put_interval(j, w, "smi", &w->smi_before, w->smi_before.smi.known && w->after.smi.known, true)) {
+		json_integer(j, "from", w->smi_before.smi.value);
+		json_integer(j, "to", w->after.smi.value);
+		json_end(j);
+	}
+	if (put_interval(j, w, "steal", &w->before, w->before.steal_ms.known && w->after.steal_ms.known, false)) {
+		json_integer(j, "from_ms", w->before.steal_ms.value);
+		json_integer(j, "to_ms", w->after.steal_ms.value);
+		json_integer(j, "step_ms", activity_unseen_step_ms());
+		json_end(j);
+	}
+	if (w->before.disruptions.known && w->after.disruptions.known) {
+		put_interval(j, w, "disruptions", &w->before, true, false);
+		json_bool(j, "changed", w->before.disruptions.value != w->after.disruptions.value);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 /* ---- The file ---------------------------------------------------------------------------------------------------- */
 
 static void put_host(struct json *j, const struct breach_facts *f)
@@ -220,6 +264,8 @@ int breach_file_write(int folder_fd, const struct breach_facts *f)
 	json_integer(&j, "threshold_ns", f->report->options->threshold_ns);
 	put_host(&j, f);
 	put_stages(&j, f, before);
+	if (f->unseen && f->unseen->breach_ns)
+		put_unseen(&j, f->unseen);
 	put_packets(&j, f, before);
 	json_end(&j);
 	error = json_finish(&j);

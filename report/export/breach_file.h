@@ -8,6 +8,7 @@
 struct activity_vector;
 struct neighbours;
 struct report;
+struct unseen_watch;
 
 /* Everything that the file needs beside the report. Times of user space and of the kernel in the samples are on the
  * clock of the NIC with `converted`; to_realtime() converts them back. */
@@ -26,6 +27,7 @@ struct breach_facts {
 	void *context;
 	const struct activity_vector *interrupt;
 	unsigned interrupts;
+	const struct unseen_watch *unseen; /* around this breach; NULL: not read */
 };
 
 /* Writes the file. 0, or -errno; then the file is not there. */

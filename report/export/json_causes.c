@@ -23,6 +23,33 @@ static void put_part(struct json *j, const struct why *w, const struct why_part 
 	json_end(j);
 }
 
+/* Counters of what the kernel does not see. */
+static void put_unseen(struct json *j, const struct why_unseen *u)
+{
+	if (!u->there) {
+		json_null(j, "unseen");
+		return;
+	}
+	json_object(j, "unseen");
+	json_integer_if(j, "cpu", u->cpu >= 0, u->cpu);
+	json_optional(j, "smi_count", u->smi_count);
+	json_integer_if(j, "smi_within_ns", u->smi_count.known, u->smi_within_ns);
+	json_text(j, "smi_not_known", u->smi_count.known ? NULL : u->smi_why);
+	json_optional(j, "steal_ms", u->steal_ms);
+	json_integer_if(j, "steal_within_ns", u->steal_ms.known, u->steal_within_ns);
+	json_integer_if(j, "steal_step_ms", u->steal_ms.known, u->steal_step_ms);
+	if (u->steal_ms.known)
+		json_bool(j, "steal_since_boot", u->steal_ever);
+	else
+		json_null(j, "steal_since_boot");
+	json_text(j, "steal_not_known", u->steal_ms.known ? NULL : u->steal_why);
+	if (u->disrupted.known)
+		json_bool(j, "disrupted", u->disrupted.value);
+	else
+		json_null(j, "disrupted");
+	json_end(j);
+}
+
 void json_why(struct json *j, const char *name, const struct why *w)
 {
 	if (!w) {
@@ -46,6 +73,7 @@ void json_why(struct json *j, const char *name, const struct why *w)
 	json_integer(j, "bound_ns", w->bound_ns);
 	json_count(j, "ordinary_packets", w->ordinary_packets);
 	json_count(j, "events", w->events);
+	put_unseen(j, &w->unseen);
 	json_array(j, "parts");
 	for (unsigned i = 0; i < w->parts; i++)
 		put_part(j, w, &w->part[i]);

@@ -94,9 +94,57 @@ bool causes_write(FILE *out, const struct result *r)
 	return *text;
 }
 
+static void add_length(char *text, size_t bytes, int64_t ns)
+{
+	text_add(text, bytes, " in %.*f s", ns < NS_PER_S ? 3 : 1, (double)ns / NS_PER_S);
+}
+
+static void add_smi(char *text, size_t bytes, const struct why_unseen *u)
+{
+	if (!u->smi_count.known) {
+		text_add(text, bytes, "SMI count not known (%s)", u->smi_why);
+		return;
+	}
+	text_add(text, bytes, "SMI count +%" PRId64, u->smi_count.value);
+	add_length(text, bytes, u->smi_within_ns);
+}
+
+static void add_steal(char *text, size_t bytes, const struct why_unseen *u)
+{
+	if (!u->steal_ms.known) {
+		text_add(text, bytes, "steal time not known (%s)", u->steal_why);
+		return;
+	}
+	text_add(text, bytes, "steal time +%" PRId64 " ms", u->steal_ms.value);
+	add_length(text, bytes, u->steal_within_ns);
+	if (u->steal_ever)
+		text_add(text, bytes, " (steps of %" PRId64 " ms)", u->steal_step_ms);
+	else
+		text_add(text, bytes, " (none since boot)");
+}
+
+void causes_add_unseen(char *text, size_t bytes, const struct why_unseen *u, int cpu)
+{
+	if (!u->there) {
+		text_add(text, bytes, "SMI count and steal time not known (not in breach.json)");
+		return;
+	}
+	if (u->cpu >= 0 && cpu >= 0 && u->cpu != cpu) {
+		text_add(text, bytes, "SMI count and steal time of this CPU not known (those of CPU %d were read)",
+			 u->cpu);
+		return;
+	}
+	add_smi(text, bytes, u);
+	text_add(text, bytes, ", ");
+	add_steal(text, bytes, u);
+	if (u->disrupted.known)
+		text_add(text, bytes, ", %s by the hypervisor", u->disrupted.value ? "disrupted" : "not disrupted");
+}
+
 void causes_add_cause(char *text, size_t bytes, const struct result *r, const struct sample *s)
 {
 	const struct why *w = causes_find(r, s);
+	const struct why_part *part;
 
 	if (!w)
 		return;
@@ -105,6 +153,7 @@ void causes_add_cause(char *text, size_t bytes, const struct result *r, const st
 		text_add(text, bytes, "not explained: %s", w->not_explained);
 		return;
 	}
+	part = why_unseen_part(w);
 	add_name(text, bytes, w->class, why_name(w), why_cpu(w));
 	if (w->named)
 		text_add(text, bytes, ", %d %% of the %s", why_share_percent(w),
@@ -112,6 +161,10 @@ void causes_add_cause(char *text, size_t bytes, const struct result *r, const st
 	if (w->named == 2) {
 		text_add(text, bytes, "; ");
 		add_name(text, bytes, w->part[1].class, w->part[1].name, w->part[1].cpu);
+	}
+	if (part && w->unseen.there) {
+		text_add(text, bytes, "; ");
+		causes_add_unseen(text, bytes, &w->unseen, part->cpu);
 	}
 }
 

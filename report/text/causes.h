@@ -8,6 +8,7 @@
 struct result;
 struct sample;
 struct why;
+struct why_unseen;
 
 /* End of a line about one breach: in how many traces of the run the same cause was found. Empty text: there is only one
  * trace. */
@@ -24,5 +25,9 @@ void causes_add_cause(char *text, size_t bytes, const struct result *r, const st
 
 /* The same as one line, or nothing. */
 void causes_write_cause(FILE *out, const struct result *r, const struct sample *s);
+
+/* What is known of a cause outside of the kernel: "SMI count +1 in 12.3 s, steal time not known (...)". cpu: of the
+ * cause. */
+void causes_add_unseen(char *text, size_t bytes, const struct why_unseen *u, int cpu);
 
 #endif

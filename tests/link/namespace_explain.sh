@@ -33,15 +33,20 @@ make_instance() {
 # explanation_agrees: the object of --explain --json is valid, and its parts sum to the stage.
 explanation_agrees() {
 	[ -n "${has_jsonschema:-}" ] || return 0
-	python3 - "$here/../../docs/rant.schema.json" "$logs/why.json" <<-'EOF' || complain 'the explanation is not valid'
+	python3 - "$here/../../docs/rant.schema.json" "$logs/why.json" "$last_cpu" <<-'EOF' || complain 'the explanation is not valid'
 		import json, sys
 		import jsonschema
-		schema, data = (json.load(open(path)) for path in sys.argv[1:])
+		schema, data = (json.load(open(path)) for path in sys.argv[1:3])
 		jsonschema.validate(data, {**schema["definitions"]["explanation"], "definitions": schema["definitions"]})
 		why = data["why"]
 		for name in ("value_ns", "typical_ns"):
 		    assert why[name] is None or sum(part[name] for part in why["parts"]) == why[name], name
 		assert (why["class"], why["name"], why["parts_named"]) == ("thread", "planted", 1), why
+		unseen = why["unseen"]
+		assert unseen["cpu"] == int(sys.argv[3]), unseen
+		for name in ("smi_count", "steal_ms"):
+		    assert (unseen[name] is None) == bool(unseen[name.split("_")[0] + "_not_known"]), unseen
+		assert unseen["steal_ms"] is None or 0 < unseen["steal_within_ns"] < 3e9, unseen
 		assert why["parts"][0]["excess_ns"] == why["excess_ns"] and why["share_percent"] >= 50, why
 	EOF
 }

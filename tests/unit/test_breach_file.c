@@ -6,6 +6,7 @@
 #include "fake_report.h"
 
 #include "host/counters/activity.h"
+#include "host/counters/activity_unseen.h"
 
 #include <sys/stat.h>
 
@@ -155,6 +156,37 @@ static void no_relation(void **state)
 	assert_non_null(strstr(file, "\"relations\": {}"));
 }
 
+#define READING(at, s, t, d) { .began_ns = (at), .ended_ns = (at) + 5, .smi = s, .steal_ms = t, .disruptions = d }
+#define KNOWN(v) { true, v }
+#define NOT_KNOWN { false, 0 }
+
+static void what_the_kernel_does_not_see(void **state)
+{
+	static struct activity activity = { .cpu = 2, .unreadables = 2, .unreadable = {
+		"SMI count (only CPUs of Intel have one)", "time stolen by the hypervisor (/proc/stat: Permission denied)" } };
+	static struct unseen_watch w = {
+		.activity = &activity, .breach_ns = 500, .before = READING(400, NOT_KNOWN, KNOWN(70), KNOWN(8)),
+		.smi_before = READING(100, KNOWN(3), NOT_KNOWN, NOT_KNOWN), .after = READING(600, KNOWN(5), KNOWN(90), KNOWN(9)),
+	};
+
+	(void)state;
+	begin_reflector(30);
+	facts.unseen = &w;
+	for (int i = 0; i < 3; i++) {
+		const char *file = write_it(), *at = strstr(file, "\"unseen\"");
+
+		if (i == 2) { /* no freeze was read */
+			assert_null(at);
+			break;
+		}
+		golden("%.*s\n", (int)(strstr(at, "\"packets\"") - at), at);
+		w.smi_before.smi.known = w.before.steal_ms.known = w.after.disruptions.known = false;
+		if (i == 1)
+			w.breach_ns = 0;
+	}
+	facts.unseen = NULL;
+}
+
 static void nowhere_to_write(void **state)
 {
 	(void)state;
@@ -172,6 +204,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(few_packets, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_last_thousand_before_the_breach, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_relation, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_the_kernel_does_not_see, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(nowhere_to_write, set_up, tear_down),
 	};
 	int failed;

@@ -140,6 +140,7 @@ struct scenario {
 	int first; /* ordinary packet with which the trace begins */
 	bool thread_is_late; /* the buffer of its CPU begins later than that of others */
 	bool no_details;
+	const char *unseen; /* JSON */
 };
 
 static void put_event(FILE *out, int us, const char *task, int pid, int cpu, char context, const char *event)
@@ -250,7 +251,7 @@ static void write_json(const struct scenario *s)
 	}
 	fprintf(out, "{\"seq\":500");
 	put_times(out, true, LATE_US, s);
-	fprintf(out, "}]}\n");
+	fprintf(out, "}]%s%s}\n", s->unseen ? ",\"unseen\":" : "", s->unseen ? s->unseen : "");
 	fclose(out);
 	write_file("breach.json", s->no_details ? NULL : text, bytes);
 	free(text);
@@ -371,6 +372,56 @@ static void each_cause(void **state)
 		golden("# %s\n", scenarios[i].name);
 		golden("%s", explain());
 	}
+}
+
+/* The stage begins at 21 ms and the marker is at 24 ms: in this interval or not. */
+#define COUNTED(from_ms, from, to_ms, to) "{\"from_raw_ns\":" from_ms "000000,\"to_raw_ns\":" to_ms "000000," \
+	"\"from\":" from ",\"to\":" to "}"
+#define STOLEN(from, to) "{\"from_raw_ns\":20000000,\"to_raw_ns\":220000000,\"from_ms\":" from ",\"to_ms\":" to \
+	",\"step_ms\":10}"
+#define UNSEEN(cpu, smi, steal) "{\"cpu\":" cpu ",\"smi\":" smi ",\"steal\":" steal "}"
+
+/* What the counters say of a cause that the kernel does not see. */
+static void not_seen_by_the_kernel(void **state)
+{
+	static const struct {
+		const char *name, *unseen;
+	} rows[] = {
+		{ "an SMI", UNSEEN("2", COUNTED("1", "4294967295", "25", "1"), STOLEN("7", "7")) },
+		{ "stolen time", UNSEEN("2", COUNTED("1", "5", "25", "5"), STOLEN("10", "40")) },
+		{ "neither", UNSEEN("2", COUNTED("1", "5", "25", "5"), STOLEN("0", "0")) },
+		{ "not readable", UNSEEN("2", "{\"not_known\":\"only CPUs of Intel have one\"}",
+					 "{\"not_known\":\"no \\u001b[31m\"}") },
+		{ "read within the stage, and before its end",
+		  UNSEEN("2", COUNTED("22", "5", "25", "5"), "{\"from_raw_ns\":20000000,\"to_raw_ns\":23000000,"
+							  "\"from_ms\":1,\"to_ms\":9,\"step_ms\":10}") },
+		{ "another CPU", UNSEEN("3", COUNTED("1", "5", "25", "6"), STOLEN("10", "40")) },
+		{ "a disruption", "{\"cpu\":2,\"disruptions\":{\"from_raw_ns\":20000000,\"to_raw_ns\":24000000,"
+				  "\"changed\":true}}" },
+		{ "no disruption", "{\"cpu\":2,\"disruptions\":{\"from_raw_ns\":20000000,\"to_raw_ns\":24000000,"
+				   "\"changed\":false}}" },
+		{ "another type", "7" },
+		{ "negative", UNSEEN("-2", COUNTED("-1", "5", "25", "6"), STOLEN("40", "10")) },
+	};
+	struct scenario s = { .lines = FAST, AT(3, 306, 307, 311), .blame = "nic_to_app" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		s.unseen = rows[i].unseen;
+		write_text(&s, "mono_raw");
+		write_json(&s);
+		golden("# %s\n", rows[i].name);
+		const char *cause = strstr(explain(), "  Cause:");
+
+		assert_non_null(cause);
+		golden("%s", cause);
+	}
+	/* The counters of a cause that the kernel saw are in the data only. */
+	s = scenarios[5];
+	s.unseen = rows[0].unseen;
+	write_text(&s, "mono_raw");
+	write_json(&s);
+	assert_null(strstr(explain(), "SMI"));
 }
 
 /* Each clock that is accepted gives the same text: here all have the times of the marker. */
@@ -598,6 +649,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_cause, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(not_seen_by_the_kernel, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(clocks, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(events_that_are_not_enabled, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(rate_of_the_clocks, make_folder, remove_folder),

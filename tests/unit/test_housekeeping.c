@@ -175,6 +175,30 @@ void take_activity(struct result_activity *to, const struct activity_story *from
 	to->is_read = true;
 }
 
+static int64_t looked_ns, looked_latency_ns;
+static bool frozen;
+
+void activity_unseen_begin(struct unseen_watch *w)
+{
+	assert_non_null(w->activity);
+	assert_int_equal(duties, 0); /* before another thread may read */
+	strcat(order, "unseen ");
+}
+
+void activity_unseen_look(struct unseen_watch *w, int64_t breach_ns, int64_t latency_ns)
+{
+	(void)w;
+	looked_ns = breach_ns;
+	looked_latency_ns = latency_ns;
+	strcat(order, "look ");
+}
+
+bool trace_is_frozen(const struct trace *t)
+{
+	(void)t;
+	return frozen;
+}
+
 static void print_outage(void *context)
 {
 	(void)context;
@@ -247,6 +271,31 @@ static void all_duties_in_their_order(void **state)
 	assert_int_equal(start(), 0);
 	assert_duties(breach_print, trace_keep_now, link_look, print_outage, compare_clocks, collect,
 		      machine_changes_look);
+}
+
+/* What the kernel does not see is read before the trace is saved. */
+static void readings_for_a_saved_trace(void **state)
+{
+	static struct trace trace = { .last = { .entered_ns = 77, .latency_ns = 5 } };
+
+	(void)state;
+	*order = '\0';
+	options.threshold_ns = options.trace_rearm = true;
+	options.save_trace_path = "/tmp";
+	h.trace = &trace;
+	assert_int_equal(start(), 0);
+	assert_string_equal(order, "unseen ");
+	assert_duties(breach_print, look_unseen, trace_keep_now, link_look, print_outage, compare_clocks, collect);
+	frozen = false;
+	assert_ptr_equal(housekeeping_look_unseen(&h), &h.unseen);
+	assert_string_equal(order, "unseen ");
+	look_unseen(&h);
+	assert_int_equal(looked_ns, 0);
+	frozen = true;
+	housekeeping_look_unseen(&h);
+	assert_int_equal(looked_ns, 77);
+	assert_int_equal(looked_latency_ns, 5);
+	frozen = false;
 }
 
 /* ---- Breaches, and the readings before and after ------------------------------------------------------------------ */
@@ -388,6 +437,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(duties_of_a_plain_reflector, a_run),
 		cmocka_unit_test_setup(all_duties_in_their_order, a_run),
+		cmocka_unit_test_setup(readings_for_a_saved_trace, a_run),
 		cmocka_unit_test_setup(a_breach, a_run),
 		cmocka_unit_test_setup(readings_before_and_after, a_run),
 		cmocka_unit_test_setup(the_clocks_of_a_nic_that_stamps, a_run),

@@ -474,6 +474,10 @@ static void breach_with_causes(void)
 							   .not_explained = "all.txt: No such file or directory" };
 }
 
+static const struct why_unseen counted = { .there = true, .cpu = 1, .smi_count = { true, 2 }, .smi_within_ns = 123,
+					   .steal_ms = { true, 0 }, .steal_within_ns = 45, .steal_step_ms = 10,
+					   .steal_ever = true, .disrupted = { true, 1 } };
+
 static void causes_of_breaches(void **state)
 {
 	struct why *w;
@@ -483,6 +487,10 @@ static void causes_of_breaches(void **state)
 	result.converted = true;
 	breach_with_causes();
 	causes.why[0].named = 2;
+	causes.why[0].unseen = counted;
+	causes.why[1].unseen = (struct why_unseen){ .there = true, .cpu = -1, .smi_why = "no MSR", .steal_why = "none" };
+	causes.why[2].unseen = (struct why_unseen){ .there = true, .cpu = 0, .smi_why = "x", .steal_ms = { true, 30 },
+						    .steal_within_ns = 9, .steal_step_ms = 4, .disrupted = { true, 0 } };
 	w = explain_breach(5, OWNER_THREAD, "kworker/1:2");
 	w->has_typical = false;
 	w->typical_ns = w->part[0].typical_ns = w->part[1].typical_ns = w->part[2].typical_ns = 0;
@@ -513,6 +521,10 @@ static void wrong_causes(void **state)
 		{ "\"value_ns\":7852,", "\"value_ns\":7853," }, { "\"value_ns\":7003,", "\"value_ns\":-7003," },
 		{ "\"value_ns\":7852,", "\"value_ns\":9223372036854775807," },
 		{ "\"typical_ns\":29,", "\"typical_ns\":30," }, { "\"typical_ns\":40,", "\"typical_ns\":null," },
+		{ "\"smi_count\":2,", "\"smi_count\":-2," }, { "\"smi_count\":2,", "\"smi_count\":null," },
+		{ "\"smi_within_ns\":123", "\"smi_within_ns\":null" }, { "\"smi_not_known\":null", "\"smi_not_known\":\"x\"" },
+		{ "\"steal_since_boot\":true", "\"steal_since_boot\":7" }, { "\"disrupted\":true", "\"disrupted\":7" },
+		{ "\"unseen\":{\"cpu\":1,", "\"unseen\":7,\"x\":{\"cpu\":1," }, { "\"unseen\":{\"cpu\":1,", "\"unseen\":{\"cpu\":-1," },
 		{ "\"bound_ns\":1097", "\"bound_ns\":null" }, { "\"events\":653", "\"events\":-1" },
 		{ "\"parts\":[{\"class\":\"thread\"", "\"parts\":[{\"class\":\"spread\"" },
 	};
@@ -524,6 +536,7 @@ static void wrong_causes(void **state)
 
 	(void)state;
 	breach_with_causes();
+	causes.why[0].unseen = counted;
 	assert_refused("breaches", wrong, COUNT_OF(wrong));
 	for (int i = 0; i < 4; i++)
 		causes_count(&causes, &causes.why[0]);
