@@ -21,6 +21,11 @@ static const struct stage_row stages[] = {
 	{ "app_processing", "App processing", STAGE_IS_APP, { 0, 2 }, { 0, 3 }, STAMP_SW, STAMP_SW },
 	{ "app_to_nic", "App-to-NIC", STAGE_IS_TRANSMIT, { 1, 3 }, { 1, 3 }, STAMP_SW, STAMP_HW },
 	{ "app_to_kernel", "App-to-kernel", STAGE_IS_TRANSMIT, { 1, 3 }, { 1, 3 }, STAMP_SW, STAMP_KERNEL },
+	/* With --stages full. */
+	{ "app_to_qdisc", "App-to-qdisc", STAGE_IS_TRANSMIT, { 1, 3 }, { 1, 3 }, STAMP_SW, STAMP_QUEUE },
+	{ "qdisc_to_driver", "Qdisc-to-driver", STAGE_IS_TRANSMIT, { 1, 3 }, { 1, 3 }, STAMP_QUEUE, STAMP_DRIVER },
+	{ "qdisc_to_kernel", "Qdisc-to-kernel", STAGE_IS_TRANSMIT, { 1, 3 }, { 1, 3 }, STAMP_QUEUE, STAMP_KERNEL },
+	{ "driver_to_nic", "Driver-to-NIC", STAGE_IS_TRANSMIT, { 1, 3 }, { 1, 3 }, STAMP_DRIVER, STAMP_HW },
 };
 
 #define STAGE_ROWS (sizeof(stages) / sizeof(stages[0]))

@@ -22,7 +22,8 @@
 #define RATE_UNKNOWN_PPM 100
 #define MARKER_DELAY_NS 5000 /* from the reading of the clocks to the time of the marker */
 
-static const char *const kinds[] = { [STAMP_SW] = "SW", [STAMP_KERNEL] = "KERNEL", [STAMP_HW] = "HW" };
+static const char *const kinds[] = { [STAMP_SW] = "SW", [STAMP_KERNEL] = "KERNEL", [STAMP_HW] = "HW",
+				      [STAMP_QUEUE] = "SCHED", [STAMP_DRIVER] = "TXSW" };
 
 int evidence_refuse(char why[CAUSE_REASON_BYTES], int error, const char *format, ...)
 {
@@ -224,6 +225,18 @@ static void read_packet(struct stamps *s, const struct tree *t)
 		}
 }
 
+/* Times that were not known yet when the marker was written. */
+static void complete_breach(struct stamps *breach, const struct stamps *s)
+{
+	for (int n = 1; n <= 4; n++)
+		for (int kind = 0; kind < STAMP_KINDS; kind++) {
+			if (breach->known[n][kind] || !s->known[n][kind])
+				continue;
+			breach->known[n][kind] = true;
+			breach->ns[n][kind] = s->ns[n][kind];
+		}
+}
+
 static int read_packets(struct evidence *e, const struct tree *list)
 {
 	const size_t n = tree_length(list), first = n > EVIDENCE_PACKETS_MAX + 1 ? n - EVIDENCE_PACKETS_MAX - 1 : 0;
@@ -235,7 +248,11 @@ static int read_packets(struct evidence *e, const struct tree *list)
 		struct stamps *s = &e->packet[e->packets];
 
 		read_packet(s, tree_item(list, i));
-		e->packets += s->seq != e->breach.seq; /* the breached packet is in the list, too */
+		/* The breached packet is in the list, too. */
+		if (s->seq == e->breach.seq)
+			complete_breach(&e->breach, s);
+		else
+			e->packets++;
 	}
 	return 0;
 }

@@ -15,7 +15,8 @@
 #define EVIDENCE_PACKETS_MAX 1000
 #define EVIDENCE_IRQS_MAX 256
 
-enum stamp_kind { STAMP_SW, STAMP_KERNEL, STAMP_HW, STAMP_KINDS };
+/* STAMP_QUEUE: a sent packet entered the queueing discipline; STAMP_DRIVER: its driver got it. */
+enum stamp_kind { STAMP_SW, STAMP_KERNEL, STAMP_HW, STAMP_QUEUE, STAMP_DRIVER, STAMP_KINDS };
 
 /* The times of one packet at this host, by T1 to T4; the NIC's are of its own clock, all others of CLOCK_REALTIME. */
 struct stamps {

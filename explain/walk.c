@@ -271,37 +271,65 @@ static void walk_receive(struct walk *w, const struct stage_row *stage, const st
 		walk_thread(w, receive ? receive->cpu : cpu);
 }
 
-static void walk_transmit(struct walk *w, const struct stage_row *stage)
+/* A section of the way out, up to an event, else up to the time of the kernel; neither: its time is in the next one. */
+static void walk_out(struct walk *w, enum section section, const struct event *event, int cpu, struct optional stamp_ns)
+{
+	const int64_t from_ns = w->at_ns;
+
+	if (!event && !stamp_ns.known)
+		return;
+	end_section(w, section, event ? event->cpu : cpu, event ? event->ns : stamp_ns.value);
+	split_unseen(w, section, from_ns);
+}
+
+/* Time of the kernel on the way out. Not known: absent, or not within the stage. */
+static struct optional kernel_time(const struct walk *w, const struct stage_row *stage, const struct stamps *s,
+				   enum stamp_kind kind)
+{
+	int64_t ns, bound_ns;
+
+	if (!evidence_place(w->e, s, stage->from[w->e->role], kind, &ns, &bound_ns) || ns < w->at_ns || ns > w->i->to_ns)
+		return (struct optional){ .known = false };
+	return optional_of(ns);
+}
+
+static void walk_wire(struct walk *w)
+{
+	struct section_time *s = &w->section[SECTION_WIRE];
+
+	*s = (struct section_time){ .there = true, .cpu = -1, .ns = w->i->to_ns - w->at_ns };
+	owner_add(&s->parts, &(struct owner){ .class = OWNER_WIRE }, s->ns);
+}
+
+/* The kernel takes its time at the queueing discipline right before the event net_dev_queue, and the driver takes its
+ * time after the event net_dev_start_xmit (net/core/dev.c). */
+static void walk_transmit(struct walk *w, const struct stage_row *stage, const struct stamps *s)
 {
 	const struct trace_text *t = &w->e->text;
 	const int cpu = thread_cpu(w->e, w->i->from_ns + TRACE_TEXT_NS);
 	const char *interface = w->e->interface;
-	const struct event *queue, *driver;
-	int64_t from_ns = w->at_ns;
+	const struct event *driver = NULL;
+	struct optional driver_ns = { .known = false };
 
-	queue = find_first(t, (struct wanted){ EVENT_QUEUE, cpu, -1, interface }, w->at_ns - TRACE_TEXT_NS,
-			   w->i->to_ns);
-	if (queue) {
-		end_section(w, SECTION_QUEUE, cpu, queue->ns);
-		split_unseen(w, SECTION_QUEUE, from_ns);
-		from_ns = w->at_ns;
-	}
-	driver = find_first(t, (struct wanted){ EVENT_XMIT, -1, -1, interface }, w->at_ns - TRACE_TEXT_NS,
-			    w->i->to_ns);
-	if (driver) {
-		end_section(w, SECTION_DRIVER, driver->cpu, driver->ns);
-		split_unseen(w, SECTION_DRIVER, from_ns);
-		from_ns = w->at_ns;
-	}
-	if (driver && stage->to_kind == STAMP_HW) {
-		struct section_time *s = &w->section[SECTION_WIRE];
-
-		*s = (struct section_time){ .there = true, .cpu = -1, .ns = w->i->to_ns - w->at_ns };
-		owner_add(&s->parts, &(struct owner){ .class = OWNER_WIRE }, s->ns);
+	if (stage->to_kind == STAMP_QUEUE) {
+		walk_out(w, SECTION_QUEUE, NULL, cpu, optional_of(w->i->to_ns));
 		return;
 	}
-	end_section(w, SECTION_WIRE, cpu, w->i->to_ns);
-	split_unseen(w, SECTION_WIRE, from_ns);
+	if (stage->from_kind == STAMP_DRIVER) {
+		walk_wire(w);
+		return;
+	}
+	walk_out(w, SECTION_QUEUE, find_first(t, (struct wanted){ EVENT_QUEUE, cpu, -1, interface },
+					      w->at_ns - TRACE_TEXT_NS, w->i->to_ns),
+		 cpu, stage->from_kind == STAMP_SW ? kernel_time(w, stage, s, STAMP_QUEUE) :
+						     (struct optional){ .known = false });
+	driver = find_first(t, (struct wanted){ EVENT_XMIT, -1, -1, interface }, w->at_ns - TRACE_TEXT_NS, w->i->to_ns);
+	driver_ns = kernel_time(w, stage, s, STAMP_DRIVER);
+	walk_out(w, SECTION_DRIVER, driver, cpu, driver_ns);
+	if ((driver || driver_ns.known) && stage->to_kind == STAMP_HW)
+		walk_wire(w);
+	else
+		walk_out(w, SECTION_WIRE, NULL, cpu, optional_of(w->i->to_ns));
 }
 
 void walk_stage(const struct evidence *e, const struct owners *o, const struct stage_row *stage,
@@ -315,7 +343,7 @@ void walk_stage(const struct evidence *e, const struct owners *o, const struct s
 	case STAGE_IS_RECEIVE:
 		return walk_receive(&w, stage, s);
 	case STAGE_IS_TRANSMIT:
-		return walk_transmit(&w, stage);
+		return walk_transmit(&w, stage, s);
 	case STAGE_IS_APP:
 		end_section(&w, SECTION_APP, thread_cpu(e, i->to_ns), i->to_ns);
 		split_unseen(&w, SECTION_APP, i->from_ns);

@@ -83,12 +83,31 @@ static const char *name_of(char name[JSON_NAME_BYTES], const struct part *p)
 	return json_name(name, JSON_NAME_BYTES, p->name, "");
 }
 
-/* The stage with the largest excess, if it is at least half of the excess of the latency. */
+/* The part of a stage that has at least half of its excess, by the kernel's times; or the stage. As in the text. */
+static const struct part *find_finer(const struct part *parts, int n, const struct optional over[PARTS_MAX],
+				     const struct part *stage)
+{
+	const struct part *finer = stage;
+	int64_t least_ns = over[stage - parts].value / 2;
+
+	for (int i = 0; i < n; i++) {
+		if (!stages_is_part(&parts[i].stage) || parts[i].stage.whole != stage->index || !over[i].known ||
+		    over[i].value < least_ns)
+			continue;
+		finer = &parts[i];
+		least_ns = over[i].value;
+	}
+	return finer;
+}
+
+/* The stage with the largest excess, if it is at least half of the excess of the latency; with --stages full a part of
+ * it. */
 static void put_stages(struct json *j, const struct breach_facts *f, unsigned before)
 {
 	struct part parts[PARTS_MAX];
 	const int n = stage_of_sample(f->report, f->sample, parts);
 	const struct part *worst = NULL;
+	struct optional over[PARTS_MAX] = { { .known = false } };
 	int64_t worst_ns = 0, excess_ns = 0;
 	char name[JSON_NAME_BYTES];
 	bool split = false;
@@ -110,6 +129,7 @@ static void put_stages(struct json *j, const struct breach_facts *f, unsigned be
 			const int64_t over_ns = parts[i].value_ns - typical_ns;
 
 			json_integer(j, "typical_ns", typical_ns);
+			over[i] = optional_of(over_ns);
 			if (is_candidate(&parts[i], split)) {
 				excess_ns += over_ns;
 				if (over_ns > worst_ns) {
@@ -122,7 +142,8 @@ static void put_stages(struct json *j, const struct breach_facts *f, unsigned be
 	}
 	json_end(j);
 	if (worst && worst_ns >= excess_ns - worst_ns)
-		json_text(j, "blame", name_of(name, worst));
+		json_text(j, "blame", name_of(name, options_queue_times(f->report->options) ?
+					      find_finer(parts, n, over, worst) : worst));
 }
 
 /* ---- Packets ----------------------------------------------------------------------------------------------------- */

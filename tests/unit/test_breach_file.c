@@ -107,6 +107,52 @@ static void a_breach_of_a_reflector(void **state)
 	assert_int_equal(count_of(file, "{\"seq\":"), 31);
 }
 
+static struct sample sent_through(struct sample s, int64_t queue_ns, int64_t driver_ns)
+{
+	s.source[KERNEL_QUEUE] = s.source[KERNEL_DRIVER] = SOURCE_KERNEL;
+	s.time_ns[KERNEL_QUEUE] = s.time_ns[REFLECT_T3_USER] + queue_ns;
+	s.time_ns[KERNEL_DRIVER] = s.time_ns[KERNEL_QUEUE] + driver_ns;
+	return s;
+}
+
+/* With --stages full a part of the stage is to blame, if it has half of its excess; the times of the kernel are in the
+ * packets. */
+static void a_part_is_to_blame(void **state)
+{
+	static const struct {
+		int64_t queue_ns, driver_ns;
+		const char *blame;
+	} rows[] = {
+		{ 200500, 700, "\"blame\": \"app_to_qdisc\"" }, { 500, 200700, "\"blame\": \"qdisc_to_driver\"" },
+		{ 500, 700, "\"blame\": \"driver_to_nic\"" }, { 70500, 70700, "\"blame\": \"app_to_nic\"" },
+	};
+
+	(void)state;
+	begin_reflector(0);
+	for (int k = STAGE_TRANSMIT_APP; k <= STAGE_TRANSMIT_DRIVER; k++) {
+		place(&stage[k], 1);
+		result.stage[k] = &stage[k];
+	}
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		kept = (struct neighbours){ .slot = slots, .held = &held };
+		options.stages.detail = STAGES_FULL;
+		for (uint32_t seq = 1; seq <= 30; seq++) {
+			const struct sample s = sent_through(response(seq, 1000, 2000), 500, 700);
+
+			neighbours_add(&kept, &s);
+		}
+		breached = sent_through(response(31, 1000, 202000), rows[i].queue_ns, rows[i].driver_ns);
+		const char *file = write_it();
+
+		if (!strstr(file, rows[i].blame))
+			fail_msg("%zu: %s", i, strstr(file, "\"blame\""));
+		assert_int_equal(count_of(file, "\"T3_SCHED\""), 31);
+		assert_int_equal(count_of(file, "\"T3_TXSW\""), 31);
+		options.stages.detail = STAGES_KERNEL;
+		assert_non_null(strstr(write_it(), "\"blame\": \"app_to_nic\""));
+	}
+}
+
 /* 19 packets give no median, so nothing is to blame. */
 static void few_packets(void **state)
 {
@@ -202,6 +248,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_breach_of_a_reflector, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(few_packets, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_part_is_to_blame, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_last_thousand_before_the_breach, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_relation, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_the_kernel_does_not_see, set_up, tear_down),

@@ -141,6 +141,7 @@ struct scenario {
 	bool thread_is_late; /* the buffer of its CPU begins later than that of others */
 	bool no_details;
 	const char *unseen; /* JSON */
+	int queue_us, driver_us; /* transmit times of the kernel, with --stages full */
 };
 
 static void put_event(FILE *out, int us, const char *task, int pid, int cpu, char context, const char *event)
@@ -202,6 +203,9 @@ static void put_times(FILE *out, bool json, int us, const struct scenario *s)
 	put_time(out, json, "T2_KERNEL", us, s->kernel_us);
 	put_time(out, json, "T2_SW", us, s->app_us);
 	put_time(out, json, "T3_SW", us, s->send_us);
+	/* In the marker they are absent: known after the reply only. */
+	put_time(out, json, "T3_SCHED", us, json ? s->queue_us : 0);
+	put_time(out, json, "T3_TXSW", us, json ? s->driver_us : 0);
 	put_time(out, json, "T3_HW", us + ahead_us, s->wire_us);
 }
 
@@ -236,7 +240,8 @@ static void write_text(const struct scenario *s, const char *clock)
 
 static void write_json(const struct scenario *s)
 {
-	static const struct scenario usual = { .kernel_us = 3, .app_us = 6, .send_us = 7, .wire_us = 11 };
+	static const struct scenario usual = { .kernel_us = 3, .app_us = 6, .send_us = 7, .queue_us = 8,
+					       .driver_us = 10, .wire_us = 11 };
 	char *text = NULL;
 	size_t bytes = 0;
 	FILE *out = open_memstream(&text, &bytes);
@@ -359,6 +364,29 @@ static const struct scenario scenarios[] = {
 	  "1 hog-9 1 h irq_handler_entry: irq=45 name=eth1-rx-1\n1 hog-9 1 h irq_handler_exit: irq=45 ret=handled\n"
 	  "282 hog-9 1 s softirq_entry: vec=3 [action=NET_RX]\n"
 	  "283 hog-9 1 s netif_receive_skb_entry: dev=eth1 len=240\n", AT(283, 286, 287, 291), .blame = "nic_to_app" },
+	{ .name = "App-to-qdisc: a thread in the send call",
+	  .lines = FAST SWITCH("8", "2", "rant-loop", "77", "hog", "9", "49") SWITCH("200", "2", "hog", "9", "rant-loop", "77", "120")
+	  "202 rant-loop-77 2 . net_dev_queue: dev=eth1 len=254\n"
+	  "203 rant-loop-77 2 . net_dev_start_xmit: dev=eth1 len=254\n", AT(3, 6, 7, 206), .queue_us = 202,
+	  .driver_us = 204, .blame = "app_to_qdisc_ns" },
+	{ .name = "Qdisc-to-driver: a softirq while the packet was in the queue",
+	  .lines = FAST "8 rant-loop-77 2 . net_dev_queue: dev=eth1 len=254\n"
+	  "9 rant-loop-77 2 s softirq_entry: vec=4 [action=BLOCK]\n"
+	  "200 rant-loop-77 2 s softirq_exit: vec=4 [action=BLOCK]\n"
+	  "201 rant-loop-77 2 . net_dev_start_xmit: dev=eth1 len=254\n", AT(3, 6, 7, 204), .queue_us = 8, .driver_us = 202,
+	  .blame = "qdisc_to_driver_ns" },
+	{ .name = "Driver-to-NIC",
+	  .lines = FAST "8 rant-loop-77 2 . net_dev_queue: dev=eth1 len=254\n"
+	  "9 rant-loop-77 2 . net_dev_start_xmit: dev=eth1 len=254\n", AT(3, 6, 7, 204), .queue_us = 8, .driver_us = 10,
+	  .blame = "driver_to_nic_ns" },
+	{ .name = "NIC-to-kernel: another interrupt before NET_RX",
+	  .lines = IRQ("1") "2 <idle>-0 1 h irq_handler_entry: irq=23 name=ahci\n"
+	  "200 <idle>-0 1 h irq_handler_exit: irq=23 ret=handled\n" RX("201") RECEIVE("202") READY("203") RX_EXIT("204"),
+	  AT(202, 206, 207, 211), .blame = "nic_to_kernel_ns" },
+	{ .name = "App-to-NIC: the kernel's times are the milestones without the events",
+	  .lines = FAST "9 rant-loop-77 2 s softirq_entry: vec=4 [action=BLOCK]\n"
+	  "100 rant-loop-77 2 s softirq_exit: vec=4 [action=BLOCK]\n", AT(3, 6, 7, 204), .queue_us = 8, .driver_us = 102,
+	  .blame = "app_to_nic_ns" },
 	{ .name = "a packet that was not late",
 	  .lines = FAST, 3, 6, 7, 11, "nic_to_app" },
 };
