@@ -249,6 +249,7 @@ static int open_trace(struct run *r)
 	if (error)
 		return error;
 	if (o->save_trace_path) {
+		trace_open_symbols(&r->trace);
 		r->exchange.neighbours->held = &r->trace.state;
 		r->trace.describe = describe_breach;
 		r->trace.context = r;

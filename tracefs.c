@@ -77,7 +77,8 @@ static int open_instance(struct trace *t)
 
 static void close_files(struct trace *t)
 {
-	int *const fds[] = { &t->folder_fd, &t->marker_fd, &t->on_fd, &t->snapshot_fd, &t->events_fd };
+	int *const fds[] = { &t->folder_fd, &t->marker_fd, &t->on_fd, &t->snapshot_fd, &t->events_fd,
+			     &t->symbols_fd };
 
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
 		if (*fds[i] >= 0)
@@ -198,7 +199,7 @@ int trace_open(struct trace *t, const char *instance, const struct trace_wanted 
 	int error;
 
 	memset(t, 0, sizeof(*t));
-	t->folder_fd = t->marker_fd = t->on_fd = t->snapshot_fd = t->events_fd = -1;
+	t->folder_fd = t->marker_fd = t->on_fd = t->snapshot_fd = t->events_fd = t->symbols_fd = -1;
 	strcpy(t->clock, "unknown");
 	error = find_instance(t, instance);
 	if (!error)

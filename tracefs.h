@@ -35,6 +35,7 @@ struct trace {
 	uint64_t spare_bytes; /* of that buffer, made here or not */
 	char clock[16]; /* trace_clock */
 	int folder_fd, marker_fd, on_fd, snapshot_fd, events_fd;
+	int symbols_fd; /* trace_open_symbols(); -1: not open */
 	unsigned events, events_missing; /* switched on here; of the same set, and not in this kernel */
 	_Atomic int state; /* enum trace_state */
 	bool unsaved; /* a marker of a breach is in the trace, and not in a file */

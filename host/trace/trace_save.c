@@ -342,6 +342,7 @@ static void add_evidence(const struct trace *t, const struct plan *p, struct tra
 	if (error)
 		trace_leave_out(&saved->left_out, "breach.json", -error);
 	trace_save_raw(t, p->source, p->folder_fd, &saved->left_out);
+	trace_save_symbols(t, p->folder_fd, &saved->left_out);
 }
 
 int trace_save(struct trace *t, const char *folder, struct trace_saved *saved)

@@ -48,6 +48,18 @@ void trace_leave_out(struct trace_left_out *left_out, const char *name, int erro
  * "trace" removes them from the buffer, so they are left out while another program measures with this instance. */
 void trace_save_raw(const struct trace *t, const char *source, int folder_fd, struct trace_left_out *left_out);
 
+/* ---- trace_symbols.c --------------------------------------------------------------------------------------------- */
+
+/* The kernel's symbols; the tests have another file. */
+extern const char *trace_symbols_path;
+
+/* Opens them, before the privileges are dropped that show their addresses. */
+void trace_open_symbols(struct trace *t);
+
+/* Writes the lines of the functions that all.txt names to raw/kallsyms. No file if their addresses are hidden
+ * (kernel.kptr_restrict). For trace_save.c only. */
+void trace_save_symbols(const struct trace *t, int folder_fd, struct trace_left_out *left_out);
+
 /* ---- trace_keep.c ------------------------------------------------------------------------------------------------ */
 
 /* Saving and re-arming of the trace during the run. */

@@ -51,6 +51,16 @@ explanation_agrees() {
 	EOF
 }
 
+# symbols_are_saved FOLDER: the functions in the text have addresses for the raw pages.
+symbols_are_saved() {
+	local name
+
+	name=$(sed -n 's/.* function=\([a-z0-9_]*\) .*/\1/p' "$1/all.txt" | head -1)
+	grep -q '^[0-9a-f]*[1-9a-f][0-9a-f]* [a-zA-Z] _text$' /proc/kallsyms || return 0 # hidden
+	[ -z "$name" ] || grep -q "^[0-9a-f]*[1-9a-f][0-9a-f]* [a-zA-Z] $name\\b" "$1/raw/kallsyms" ||
+		complain "raw/kallsyms does not have $name"
+}
+
 planted_thread_is_named() {
 	begin 'a real-time thread on the measuring CPU is named as the cause, with its time' || return 0
 	mkdir "$saved"
@@ -77,6 +87,7 @@ planted_thread_is_named() {
 	else
 		check 'explain.err ~ times [+]- 1 us: rant was built without libtraceevent'
 	fi
+	symbols_are_saved "$saved"/*
 	explain "$saved"/* -q --json "$logs/why.json"
 	check '@expect_status explain 0'
 	check 'explain.out empty'

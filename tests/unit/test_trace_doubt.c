@@ -1,4 +1,4 @@
-/* build: wraps=write,pwrite,mkdir,mkdirat,rmdir,renameat,close,setmntent sources=host/trace/trace_raw.c,host/trace/trace_events.c,tracefs.c,host/trace/trace_files.c,host/trace/trace_save.c libs= */
+/* build: wraps=write,pwrite,mkdir,mkdirat,rmdir,renameat,close,setmntent sources=host/trace/trace_raw.c,host/trace/trace_symbols.c,host/trace/trace_events.c,tracefs.c,host/trace/trace_files.c,host/trace/trace_save.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Conditions that reduce the value of the trace, with a folder of plain files. */
 #include "host/trace/trace_doubt.c"

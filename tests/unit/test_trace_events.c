@@ -1,4 +1,4 @@
-/* build: wraps=write,pwrite,mkdir,mkdirat,rmdir,renameat,close,setmntent sources=host/trace/trace_raw.c,tracefs.c,host/trace/trace_files.c,host/trace/trace_doubt.c,host/trace/trace_save.c libs= */
+/* build: wraps=write,pwrite,mkdir,mkdirat,rmdir,renameat,close,setmntent sources=host/trace/trace_raw.c,host/trace/trace_symbols.c,tracefs.c,host/trace/trace_files.c,host/trace/trace_doubt.c,host/trace/trace_save.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The events of --trace-events, in a folder of plain files; and that the other places name the same events. */
 #include "host/trace/trace_events.c"

@@ -1,4 +1,4 @@
-/* build: wraps=write,pwrite,mkdir,mkdirat,rmdir,renameat,close,setmntent sources=host/trace/trace_raw.c,host/trace/trace_events.c,tracefs.c,host/trace/trace_files.c,host/trace/trace_doubt.c libs= */
+/* build: wraps=write,pwrite,mkdir,mkdirat,rmdir,renameat,close,setmntent sources=host/trace/trace_raw.c,host/trace/trace_symbols.c,host/trace/trace_events.c,tracefs.c,host/trace/trace_files.c,host/trace/trace_doubt.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Saving and re-arming, with a folder of plain files, and faults where they may happen. */
 #include "host/trace/trace_save.c"
@@ -53,6 +53,56 @@ static void test_raw_pages(void **state)
 	assert_string_equal(get_saved("raw/saved_cmdlines"), "1 init\n");
 	assert_string_equal(get_saved("raw/events/sched/sched_switch/format"), "name: sched_switch\n");
 	assert_string_equal(get_saved("raw/events/ftrace/print/format"), "name: print\n");
+}
+
+/* ---- Symbols ----------------------------------------------------------------------------------------------------- */
+
+#define CALLED "    a-1 [000] ..... 1.000000: timer_expire_entry: timer=00000000a6db6585 function=wb_timer_fn now=7\n" \
+	"    a-1 [000] ..... 1.000001: workqueue_execute_start: work struct 00000000a6db6585: function vmstat_update\n" \
+	"    a-1 [000] ..... 1.000002: sk_data_ready: family=2 protocol=17 func=sock_def_readable\n" \
+	"    a-1 [000] ..... 1.000003: timer_expire_entry: timer=00000000a6db6585 function=watchdog [e1000e] now=7\n" \
+	"    a-1 [000] ..... 1.000004: timer_expire_entry: timer=00000000a6db6585 function=wb_timer_fn now=8\n" \
+	"    a-1 [000] ..... 1.000005: tracing_mark_write: function=\n"
+
+static void put_symbols(const char *text)
+{
+	static char path[512];
+
+	snprintf(path, sizeof(path), "%s/kallsyms", instance);
+	put_file("kallsyms", text);
+	trace_symbols_path = path;
+	trace_open_symbols(&t);
+}
+
+/* The lines of the functions that the text names, and no others. */
+static void test_symbols(void **state)
+{
+	(void)state;
+	open_well(false);
+	put_raw("trace_pipe_raw", 'r', 1);
+	put_symbols("ffffffff81000000 T _text\nffffffff81000010 t wb_timer_fn\nffffffff81000020 t wb_timer\n"
+		    "ffffffff81000030 T vmstat_update\nffffffff81000040 t sock_def_readable\n"
+		    "ffffffffc0000050 t watchdog\t[e1000e]\nffffffff81000060 t watchdog_fn\nx\n12\n\n");
+	breach(true);
+	put_trace("trace", "8/8", CALLED);
+	assert_int_equal(save(), 1);
+	assert_int_equal(saved.left_out.parts, 0);
+	assert_string_equal(get_saved("raw/kallsyms"), "ffffffff81000010 t wb_timer_fn\nffffffff81000030 T vmstat_update\n"
+			    "ffffffff81000040 t sock_def_readable\nffffffffc0000050 t watchdog\t[e1000e]\n");
+}
+
+/* Hidden addresses are zeros: no file, which is not a fault. */
+static void test_hidden_symbols(void **state)
+{
+	(void)state;
+	open_well(false);
+	put_raw("trace_pipe_raw", 'r', 1);
+	put_symbols("0000000000000000 t wb_timer_fn\n0000000000000000 T vmstat_update\n");
+	breach(true);
+	put_trace("trace", "8/8", CALLED);
+	assert_int_equal(save(), 1);
+	assert_int_equal(saved.left_out.parts, 0);
+	assert_null(get_saved("raw/kallsyms"));
 }
 
 static void test_raw_pages_of_a_snapshot(void **state)
@@ -604,6 +654,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PLAIN(test_raw_pages),
+		PLAIN(test_symbols),
+		PLAIN(test_hidden_symbols),
 		PLAIN(test_raw_pages_of_a_snapshot),
 		PLAIN(test_raw_pages_of_traced_cpus_only),
 		PLAIN(test_raw_pages_are_bounded),

@@ -1,4 +1,4 @@
-/* build: wraps=write,pwrite,mkdir,mkdirat,rmdir,renameat,close,setmntent sources=host/trace/trace_raw.c,host/trace/trace_events.c,host/trace/trace_files.c,host/trace/trace_doubt.c,host/trace/trace_save.c libs= */
+/* build: wraps=write,pwrite,mkdir,mkdirat,rmdir,renameat,close,setmntent sources=host/trace/trace_raw.c,host/trace/trace_symbols.c,host/trace/trace_events.c,host/trace/trace_files.c,host/trace/trace_doubt.c,host/trace/trace_save.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Opening and closing an instance, in a folder of plain files; and, as root, all that is done with a trace in the real
