@@ -3,6 +3,7 @@
 #include "explain/explain.h"
 
 #include "explain/text.h"
+#include "explain/timeline.h"
 #include "explain/why.h"
 #include "report/export/json_parts.h"
 #include "report/log/log_file.h"
@@ -24,8 +25,8 @@ struct explained {
 	struct cause cause;
 };
 
-/* Explains a folder into *w, which has the reason if that is not possible. The result is freed by finish(); NULL: not
- * explained. */
+/* Explains a folder into *w, which has the reason if that is not possible. The result is freed by finish(); NULL: the
+ * folder cannot be read. */
 static struct explained *begin(const char *folder, struct why *w)
 {
 	struct explained *x = calloc(1, sizeof(*x));
@@ -37,14 +38,14 @@ static struct explained *begin(const char *folder, struct why *w)
 		return NULL;
 	}
 	error = evidence_open(&x->evidence, folder, reason);
-	if (!error)
-		error = cause_find(&x->cause, &x->owners, &x->evidence, reason);
 	if (!error) {
-		why_take(w, &x->cause, &x->evidence);
+		if (!cause_find(&x->cause, &x->owners, &x->evidence, reason))
+			why_take(w, &x->cause, &x->evidence);
+		else
+			memcpy(w->not_explained, reason, sizeof(w->not_explained));
 		return x;
 	}
 	memcpy(w->not_explained, reason, sizeof(w->not_explained));
-	owners_free(&x->owners);
 	evidence_close(&x->evidence);
 	free(x);
 	return NULL;
@@ -119,9 +120,11 @@ static struct explained *explain_trace(struct result *r, uint64_t i, struct why 
 
 	set_path(path, r, i);
 	x = begin(path, w);
-	if (!x || (w->seq == kept->seq && w->latency_ns == kept->latency_ns))
+	if (!x || (!*w->not_explained && w->seq == kept->seq && w->latency_ns == kept->latency_ns))
 		return x;
 	finish(x);
+	if (*w->not_explained)
+		return NULL;
 	*w = (struct why){ .seq = kept->seq, .latency_ns = kept->latency_ns,
 			   .not_explained = "the last marker in all.txt is of another packet" };
 	return NULL;
@@ -202,7 +205,7 @@ static int refuse_evidence(const char *folder, const char *json_path)
 	return 0;
 }
 
-static int write_json(struct log_file *file, const struct why *w, const char *folder)
+static int write_json(struct log_file *file, const struct why *w, const struct explained *x, const char *folder)
 {
 	static struct json j;
 
@@ -210,9 +213,10 @@ static int write_json(struct log_file *file, const struct why *w, const char *fo
 	json_object(&j, NULL);
 	json_origin(&j);
 	json_text(&j, "folder", folder);
-	json_count(&j, "seq", w->seq);
-	json_integer(&j, "latency_ns", w->latency_ns);
+	json_count(&j, "seq", x->evidence.breach.seq);
+	json_integer(&j, "latency_ns", x->evidence.latency_ns);
 	json_why(&j, "why", w);
+	timeline_write(&j, &x->evidence, &x->owners, &x->cause);
 	json_end(&j);
 	json_finish(&j);
 	return log_file_finish(file);
@@ -242,12 +246,14 @@ int explain_main(const struct options *o)
 	if (error)
 		return error;
 	x = begin(o->explain_path, &w);
-	if (!x)
+	if (*w.not_explained)
 		print_reason(o->explain_path, &w);
-	error = !x ? -EINVAL : o->quiet ? 0 : write_text(out, o->explain_path, x);
-	if (!error && o->json_path)
-		error = write_json(&file, &w, o->explain_path);
+	else if (!o->quiet)
+		error = write_text(out, o->explain_path, x);
+	/* Without a cause the times and events are still valid. */
+	if (!error && x && o->json_path)
+		error = write_json(&file, &w, x, o->explain_path);
 	log_file_discard(&file);
 	finish(x);
-	return error;
+	return error ? error : *w.not_explained ? -EINVAL : 0;
 }

@@ -7,7 +7,7 @@
 #include "result/causes.h"
 
 /* rant --explain DIR: text to stdout (not with --quiet), and the object of --json. 0, or -errno after one line on
- * stderr: then no file is written. */
+ * stderr. The file is written if the folder can be read, also without a cause. */
 int explain_main(const struct options *o);
 
 /*

@@ -4,8 +4,7 @@
 
 _Static_assert(CAUSE_PARTS >= CAUSE_RANKS && CAUSE_NAME_BYTES >= TRACE_TEXT_NAME_BYTES, "the lists and names fit");
 
-/* Without a number that differs between breaches with the same cause. */
-static void set_name(char name[CAUSE_NAME_BYTES], const struct evidence *e, const struct owner *o)
+void why_owner_name(char name[CAUSE_NAME_BYTES], const struct evidence *e, const struct owner *o)
 {
 	*name = '\0';
 	if (o->class == OWNER_IDLE && o->number >= 0)
@@ -36,6 +35,6 @@ void why_take(struct why *w, const struct cause *c, const struct evidence *e)
 
 		*p = (struct why_part){ .class = r->owner.class, .cpu = (int16_t)cause_cpu(c, &r->owner),
 					.value_ns = r->ns, .typical_ns = r->typical_ns };
-		set_name(p->name, e, &r->owner);
+		why_owner_name(p->name, e, &r->owner);
 	}
 }
