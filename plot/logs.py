@@ -15,7 +15,7 @@ def is_log(begin):
     return begin.startswith(MAGIC) or begin.split(b",")[0].split()[:1] == [b"SEQ"]
 
 
-def program():
+def program(fault="is a log, and rant, which reads logs, is not in the folder of rant-plot and not in PATH: give the file of --json"):
     """Path of rant: in the folder of rant-plot, in the source tree, or in PATH."""
     tree = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     for folder in (os.path.dirname(os.path.abspath(sys.argv[0])), tree):
@@ -24,7 +24,7 @@ def program():
             return path
     path = shutil.which("rant")
     if path is None:
-        raise Bad("is a log, and rant, which reads logs, is not in the folder of rant-plot and not in PATH: give the file of --json")
+        raise Bad(fault)
     return path
 
 

@@ -45,6 +45,7 @@ options.md|ip netns add|else: needs a port of a card, which it moves; link.sh do
 options.md|nsenter --net=/var/run/netns/ns_eth1|pages: the run on real hardware
 options.md|nsenter --net=/var/run/netns/ns_eth0|pages: the run on real hardware
 plot.md|rant-plot FILE|else: namespace_plot.sh
+plot.md|rant-plot --timeline|else: namespace_timeline.sh
 plot.md|rant -i eth0|pages: pictures
 privileges.md|sudo setcap|else: namespace_privileges.sh
 privileges.md|sudo groupadd|else: packages.sh, as a package does it
@@ -608,6 +609,7 @@ prepare a host; restore its settings|else: config_veth.sh
 freeze the trace of the reflector as well|else: namespace_freeze.sh
 name the cause of a spike whose trace was saved|else: namespace_explain.sh
 draw a run; make an HTML page of a run|else: pages: pictures
+draw a breach at both hosts from its saved traces|else: namespace_timeline.sh
 measure over IPv6, or to a host name (a reflector answers IPv4 and IPv6)|else: needs IPv6 and a name, which this pair has not; namespace_ipv6.sh
 '
 
