@@ -173,7 +173,7 @@ def put_wire(c, host, alone):
         c.row("NIC and wire")
         c.y += ROW_PX
     for n in ("T1", "T2", "T3", "T4"):
-        ns = nearest(host, n)
+        ns = host.nearest(n)
         if ns is not None:
             x = c.x(ns - host.shift_ns)
             c.out.append(f'<path d="M{x:.1f},{middle - 5:.1f} l5,5 -5,5 -5,-5 z" fill="{WIRE}"><title>{n}</title></path>')
@@ -236,7 +236,7 @@ def put_wires(c, emit, reflect, upper, lower, between):
     """Arrows of the packet between both hosts, and the bound of the offset where it arrives."""
     for out, into, down in (("T1", "T2", True), ("T3", "T4", False)):
         from_host, to_host = (emit, reflect) if down else (reflect, emit)
-        from_ns, to_ns = nearest(from_host, out), nearest(to_host, into)
+        from_ns, to_ns = from_host.nearest(out), to_host.nearest(into)
         if from_ns is None or to_ns is None:
             continue
         x, to_x = c.x(from_ns - from_host.shift_ns), c.x(to_ns - to_host.shift_ns)
@@ -246,10 +246,6 @@ def put_wires(c, emit, reflect, upper, lower, between):
         left, right = (c.x(far - reflect.shift_ns + sign * between[1]) for sign in (-1, 1))
         c.out.append(f'<path d="M{left:.1f},{lower - 6:.1f} v12 M{left:.1f},{lower:.1f} H{right:.1f} M{right:.1f},{lower - 6:.1f} v12" '
                      f'fill="none" stroke="{LATE}" stroke-width="1.3"><title>position of the reflector: ± {time(between[1])}</title></path>')
-
-
-def nearest(host, n):
-    return next((host.at(f"{n}_{kind}") for kind in ("HW", "KERNEL", "SW") if host.at(f"{n}_{kind}") is not None), None)
 
 
 def put_events(c, host, zero):

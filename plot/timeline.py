@@ -41,6 +41,10 @@ class Host:
         """A time of the packet by the trace clock; None: not known."""
         return self.stamps[name]["ns"] if name in self.stamps else None
 
+    def nearest(self, n):
+        """The time T1 to T4 that is nearest to the wire; None: not known."""
+        return next((self.at(f"{n}_{kind}") for kind in ("HW", "KERNEL", "SW") if self.at(f"{n}_{kind}") is not None), None)
+
     def known(self):
         return [(name, self.at(name)) for name in ORDER[self.role] if self.at(name) is not None]
 

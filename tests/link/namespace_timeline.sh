@@ -85,6 +85,25 @@ one_host() {
 	verdict
 }
 
+without_perfetto() {
+	begin 'timeline: an archive without the Python module perfetto gives one line, which names it' || return 0
+	mkdir -p "$work/without/perfetto"
+	echo 'raise ImportError' >"$work/without/perfetto/__init__.py"
+	PYTHONPATH=$work/without refuses 'needs the Python module perfetto, which is not installed: pip install perfetto' emit -o x.zip
+	verdict
+}
+
+archive() {
+	begin 'timeline: the archive for ui.perfetto.dev has the slices of both hosts, and aligns them' || return 0
+	draws 0 emit reflect -o both.zip
+	reads zip "$spikes/both.zip" "$spikes/truth.json"
+	draws 0 reflect emit -o turned.zip
+	cmp -s "$spikes/both.zip" "$spikes/turned.zip" || complain 'the order of the folders changes the archive'
+	draws 0 reflect -o one.zip
+	refuses '--title: an archive has no title' reflect --title x -o x.zip
+	verdict
+}
+
 # Another run with the same number; another number; all roles twice.
 make_other_folders() {
 	cp -r "$spikes/emit" "$spikes/number"
@@ -133,6 +152,16 @@ if command -v python3 >/dev/null; then
 	"$python" -B "$here/make_spike.py" "$spikes"
 	both_hosts
 	one_host
+	without_perfetto
+	has_perfetto() { "$1" -c 'from perfetto.protos.perfetto.trace import perfetto_trace_pb2' 2>/dev/null; }
+	usual=$python
+	has_perfetto "$python" || python=python3
+	if has_perfetto "$python"; then
+		archive
+	else
+		skip 'timeline: the archive for ui.perfetto.dev' "the Python module 'perfetto' is not installed"
+	fi
+	python=$usual
 	refused
 	list_of_folders
 else

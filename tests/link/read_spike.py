@@ -2,12 +2,14 @@
 """Reads pictures of rant-plot --timeline, and compares them with the truth of make_spike.py. Prints a line for each difference.
 
 read_spike.py PLOT svg FILE TRUTH: the bars of both hosts in the SVG
+read_spike.py PLOT zip FILE TRUTH: the slices of both hosts in the archive, parsed by the protobufs of Perfetto
 read_spike.py PLOT offset FOLDERS TRUTH: the offset between both hosts
 """
 import json
 import re
 import sys
 import xml.etree.ElementTree
+import zipfile
 
 sys.path.insert(0, sys.argv[1])
 sys.dont_write_bytecode = True
@@ -70,6 +72,65 @@ def check_offset(folder, truth):
             say("sections do not sum to the late stage")
 
 
+def slices_of(data):
+    """[(track, name, begin, length, args, flows, ended flows)] and [instants] of a trace."""
+    from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
+    trace, names, opened, out, instants = Trace.FromString(data), {}, {}, [], []
+    for packet in trace.packet:
+        if packet.HasField("track_descriptor"):
+            names[packet.track_descriptor.uuid] = packet.track_descriptor.name
+            continue
+        event = packet.track_event
+        args = {one.name: one.int_value if one.HasField("int_value") else one.string_value for one in event.debug_annotations}
+        if packet.timestamp_clock_id != 6:
+            say(f"clock {packet.timestamp_clock_id}")
+        if event.type == TrackEvent.TYPE_SLICE_BEGIN:
+            if opened.get(event.track_uuid):
+                say(f"{event.name} begins within another slice")
+            opened[event.track_uuid] = (packet.timestamp, event, args)
+        elif event.type == TrackEvent.TYPE_SLICE_END:
+            begin, first, args = opened.pop(event.track_uuid)
+            out.append((names[event.track_uuid], first.name, begin, packet.timestamp - begin, args, list(first.flow_ids),
+                        list(first.terminating_flow_ids)))
+        else:
+            instants.append((names[event.track_uuid], packet.timestamp, args))
+    if opened:
+        say(f"{len(opened)} slices do not end")
+    return out, instants
+
+
+def check_zip(path, truth):
+    with zipfile.ZipFile(path) as archive:
+        manifest = json.loads(archive.read("perfetto_manifest.json"))["perfetto_manifest"]
+        hosts = [(entry, *slices_of(archive.read(entry["path"]))) for entry in manifest["files"]]
+    if manifest["version"] != 1 or [entry["machine"]["name"] for entry, *_ in hosts] != ["emitter eth1", "reflector eth1"]:
+        say(f"manifest: {manifest}")
+    # The emitter's clock reads T + offset_ns when that of the reflector reads T.
+    shift = hosts[1][0]["clocks"]["offset_ns"]
+    if abs(-shift - truth["offset_ns"]) > manifest["attributes"]["rant.offset_bound_ns"] or hosts[1][0]["clocks"]["sync_to"]["file"] != "emitter.pftrace":
+        say(f"offset {shift}, not {-truth['offset_ns']}")
+    first, late = truth["first_ns"], truth["late_ns"] - truth["offset_ns"]
+    wanted = [(0, "packet: kernel", "App-to-NIC", first, 4000), (1, "packet: kernel", "NIC-to-kernel", late, 261000),
+              (1, "CPU 1: softirqs", "softirq TIMER, wb_timer_fn", late + 1000, 99000), (1, "CPU 1: interrupts", "irq 23 ahci", late + 100000, 4000),
+              (1, "late stage by owner: NIC-to-kernel", "softirq TIMER, wb_timer_fn", None, 254000), (0, "packet: wire", "Network and reflector", first + 4000, 279000),
+              (1, "packet: thread", "App processing", late + 264000, 1000), (1, "CPU 2: threads and idle", "rant itself", None, None)]
+    for number, track, name, at, length in wanted:
+        add = shift if number else 0
+        if not any(s[:2] == (track, name) and (at is None or s[2] + add == at) and length in (None, s[3]) and s[4]["seq"] == truth["seq"] for s in hosts[number][1]):
+            say(f"no slice {track}, {name} at {at} of {length}: {[s[:4] for s in hosts[number][1]]}")
+    for sender, receiver in ((0, 1), (1, 0)):
+        out = [flow for s in hosts[sender][1] for flow in s[5]]
+        into = [flow for s in hosts[receiver][1] for flow in s[6]]
+        if len(out) != 1 or out != into:
+            say(f"flows {out} and {into}")
+    for number, (_, _, instants) in enumerate(hosts):
+        if [(one[0], one[1] + (shift if number else 0), one[2]["seq"]) for one in instants] != [("breach", first + 400000, truth["seq"])]:
+            say(f"breach: {instants}")
+    bound = manifest["attributes"]["rant.offset_bound_ns"]
+    if [s[3] for s in hosts[1][1] if s[0].startswith("bound of the offset")] != [2 * bound, 2 * bound]:
+        say("the bound of the offset is not on both sides of T2 and T3")
+
+
 if __name__ == "__main__":
     with open(sys.argv[4], encoding="ascii") as file:
-        {"svg": check_svg, "offset": check_offset}[sys.argv[2]](sys.argv[3], json.load(file))
+        {"svg": check_svg, "zip": check_zip, "offset": check_offset}[sys.argv[2]](sys.argv[3], json.load(file))
