@@ -153,7 +153,7 @@ set_loop = $(patsubst %,tests/unit/fake_%.c,kernel script account reflector emit
 	$(patsubst %,measure/%.c,exchange emit freeze reflect join probe idle_sleep window* pace sample tx_match rules ipdv source_port) $(set_result)
 set_report = histogram.c tracefs.c result/*.c $(patsubst %,host/%.c,process/affinity process/memory trace/* counters/* clock/* nic/nic*) \
 	$(patsubst %,report/%.c,verdict/rhythm* verdict/verdict_finding verdict/modes verdict/teeth log/log_file log/log_mend) \
-	$(patsubst %,report/text/%.c,brief headline buckets account breach causes clocks clocks_remote confidence echo evidence freeze label machine stage report statistics \
+	$(patsubst %,report/text/%.c,brief headline buckets account breach causes clocks clocks_remote confidence echo evidence freeze label limit machine stage report statistics \
 		ipdv source_ports teeth)
 set_result = $(filter-out result/take%.c,$(wildcard result/*.c))
 set_host = host/*.c host/*/*.c

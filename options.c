@@ -233,6 +233,9 @@ static void derive(struct parse *p)
 		o->stamp = SOURCE_USER;
 	else if (!options_given(p, "stamp") && (o->host_given || (o->check && !o->interface)))
 		o->stamp = STAMP_BEST;
+	o->any_bound = o->stamp == STAMP_RECEIVE_ANY;
+	if (o->any_bound)
+		o->stamp = SOURCE_RECEIVE;
 	if (o->transport != TRANSPORT_UDP)
 		o->port = o->transport == TRANSPORT_PTP ? PTP_PORT : 0;
 	if (options_echoes(o) && !options_given(p, "interval")) {

@@ -62,6 +62,8 @@ struct known_goal {
 
 /* --stamp best: replaced by SOURCE_HARDWARE or SOURCE_KERNEL before anything is opened, see host/nic/nic_best.h. */
 #define STAMP_BEST (-1)
+/* --stamp receive-any: replaced by SOURCE_RECEIVE with options.any_bound. */
+#define STAMP_RECEIVE_ANY (-2)
 
 #define WINDOW_MAX 65536
 #define SOURCE_PORTS_MAX 256
@@ -124,6 +126,7 @@ struct options {
 	int64_t transport; /* enum transport_kind */
 	int64_t ptp_type, ptp_domain; /* enum ptp_type; used by transports with PTP messages */
 	int64_t stamp; /* enum source; STAMP_BEST until it is resolved */
+	bool any_bound; /* SOURCE_RECEIVE: also where the bound is wider than the error of the kernel's receive times */
 	struct stages_wish stages;
 	int64_t size_bytes; /* size of the STAMP packet in octets; 0: as long as its content */
 	int64_t dscp, priority, vlan_priority; /* -1: not given */
@@ -194,16 +197,23 @@ static inline bool options_on_wire(const struct options *o)
 	return o->stamp != SOURCE_USER && !o->no_tx_stamps;
 }
 
-/* True if the NIC timestamps both ends of a latency. */
+/* True if both ends of a latency are on the scale of the NIC's clock. */
 static inline bool options_by_nic(const struct options *o)
 {
-	return o->stamp == SOURCE_HARDWARE && !o->no_tx_stamps;
+	return (o->stamp == SOURCE_HARDWARE || o->stamp == SOURCE_RECEIVE) && !o->no_tx_stamps;
+}
+
+/* True if the kernel timestamps sent packets, and these times are placed on the scale of the NIC's clock. */
+static inline bool options_place_sent(const struct options *o)
+{
+	return o->stamp == SOURCE_RECEIVE && !o->no_tx_stamps;
 }
 
 /* True if the kernel's time of each received packet is taken beside the NIC's timestamp. */
 static inline bool options_kernel_times(const struct options *o)
 {
-	return o->stages.detail >= STAGES_KERNEL && o->sw_timestamps && o->stamp == SOURCE_HARDWARE;
+	return o->stages.detail >= STAGES_KERNEL && o->sw_timestamps &&
+	       source_of_packets(o->stamp, false) == SOURCE_HARDWARE;
 }
 
 /* True if the kernel's times of sent packets are taken: at the entry of the queueing discipline, and with timestamps of

@@ -122,7 +122,16 @@ static inline const char *role_name(enum role role)
 
 /* The source of a timestamp. SOURCE_NONE: no timestamp, its number is undefined. SOURCE_LOCAL: software of a peer that
  * does not report whether its kernel or its program read the clock. */
-enum source { SOURCE_NONE, SOURCE_USER, SOURCE_KERNEL, SOURCE_HARDWARE, SOURCE_LOCAL, SOURCES };
+enum source { SOURCE_NONE, SOURCE_USER, SOURCE_KERNEL, SOURCE_HARDWARE, SOURCE_LOCAL, SOURCES,
+	/* Timestamps of a host, not the source of a time: received packets by the NIC, sent packets by the kernel, on
+	 * the scale of the NIC's clock. */
+	SOURCE_RECEIVE = SOURCES, HOST_SOURCES };
+
+/* Source of the timestamps of sent or received packets at a host with these timestamps (enum source). */
+static inline enum source source_of_packets(int64_t host, bool sent)
+{
+	return host != SOURCE_RECEIVE ? (enum source)host : sent ? SOURCE_KERNEL : SOURCE_HARDWARE;
+}
 
 /* The four times of one exchange at one host, in chronological order. */
 enum { EMIT_T1_USER, EMIT_T1_WIRE, EMIT_T4_WIRE, EMIT_T4_USER };

@@ -40,9 +40,11 @@ static enum source source_named(const char *suffix)
 }
 
 /* Sets the source of the wire stamps of the host that has these two times. False: the two differ. A kernel's time
- * beside the NIC's timestamp is none of them. */
+ * beside the NIC's timestamp is none of them: that of a sent packet has another name. */
 static bool find_wire(const struct log_names *n, const char *digits, enum source *wire)
 {
+	bool sent_by_kernel = false;
+
 	*wire = SOURCE_USER;
 	for (unsigned i = 0; i < n->columns; i++) {
 		const char *name = n->column[i].name;
@@ -51,12 +53,15 @@ static bool find_wire(const struct log_names *n, const char *digits, enum source
 
 		if (source == SOURCE_NONE || source == SOURCE_USER)
 			continue;
+		sent_by_kernel |= source == SOURCE_KERNEL && strchr("13", name[1]);
 		if (*wire == SOURCE_HARDWARE && source == SOURCE_KERNEL)
 			continue;
 		if (*wire != SOURCE_USER && *wire != source && !(*wire == SOURCE_KERNEL && source == SOURCE_HARDWARE))
 			return false;
 		*wire = source;
 	}
+	if (*wire == SOURCE_HARDWARE && sent_by_kernel)
+		*wire = SOURCE_RECEIVE;
 	return true;
 }
 
@@ -71,7 +76,8 @@ static bool set_time(struct log_names *n, struct log_column *c)
 
 		const struct label_time *t = label_time(n->role, i);
 		const bool transmit = t->suffix && !strcmp(c->name + 3, t->suffix);
-		const enum source host = time_is_remote(i) ? n->remote : n->stamp;
+		const enum source host = source_of_packets(time_is_remote(i) ? n->remote : n->stamp,
+							   *t->direction == 't');
 		const bool kernel = source == SOURCE_KERNEL && host == SOURCE_HARDWARE;
 		/* Only for the other host: without wire timestamps the times of its program take their place. */
 		const bool wire = source != SOURCE_USER || (time_is_remote(i) && n->remote == SOURCE_USER);
@@ -127,8 +133,9 @@ const char *log_names_read(struct log_names *n)
 		if (!set_column(n, &n->column[i]))
 			return "are not those of a log: a column is unknown or duplicated";
 	/* With timestamps of the kernel they are the times at the driver: see sample_note_driver(). */
-	n->has[KERNEL_DRIVER] |= n->has[KERNEL_QUEUE] && local == SOURCE_KERNEL;
-	n->has[REMOTE_KERNEL_DRIVER] |= n->has[REMOTE_KERNEL_QUEUE] && remote == SOURCE_KERNEL;
+	n->has[KERNEL_DRIVER] |= n->has[KERNEL_QUEUE] && source_of_packets(local, true) == SOURCE_KERNEL;
+	n->has[REMOTE_KERNEL_DRIVER] |= n->has[REMOTE_KERNEL_QUEUE] &&
+					source_of_packets(remote, true) == SOURCE_KERNEL;
 	on_wire = emits ? n->has[EMIT_T1_WIRE] && n->has[EMIT_T4_WIRE] :
 			  n->has[REFLECT_T2_WIRE] && n->has[REFLECT_T3_WIRE];
 	stages_latency_times(n->role, on_wire, &n->from, &n->to);

@@ -357,7 +357,7 @@ static bool find_partner(struct halves *h, struct sample *s)
 	}
 	memcpy(s->source + REMOTE, one->source, sizeof(one->source));
 	memcpy(s->time_ns + REMOTE, one->time_ns, sizeof(one->time_ns));
-	if (s->source[REMOTE + REFLECT_T2_WIRE] && s->source[REMOTE + REFLECT_T3_WIRE] && !rules_is_response(s)) {
+	if (s->source[REMOTE + REFLECT_T2_WIRE] && s->source[REMOTE + REFLECT_T3_WIRE] && !rules_is_response(s, 0)) {
 		h->contrary++;
 		return false;
 	}

@@ -338,6 +338,8 @@ static void take_bound(struct outcome *o, const struct reading *f)
 	if (!tree_integer(tree_member(f->tree, "within_ns"), &ns) || ns < 0)
 		return;
 	stages_of_role(o->options.role, options_on_wire(&o->options), stages);
+	if (f->h == &o->latency && options_place_sent(&o->options))
+		raise_bound(&result->bound_ns[BOUND_LOCAL], ns);
 	for (int i = 0; i < STAGES; i++)
 		if (f->h == &o->stage[i])
 			raise_bound(&result->bound_ns[stages[i].bound], ns);
@@ -385,13 +387,15 @@ static void find_remote(struct outcome *o, const struct tree *statistics)
 	for (int i = SOURCE_USER; i < SOURCES; i++)
 		if (!strncmp(formula + 3, label_stamps[i].suffix, strlen(label_stamps[i].suffix)))
 			o->result.remote = (uint8_t)i;
+	if (o->result.remote == SOURCE_KERNEL && strstr(formula, "- T2_HW"))
+		o->result.remote = SOURCE_RECEIVE;
 }
 
 /* Only of a single file: blocks of several runs are not kept. */
 static int read_confidence(struct outcome *o, const struct tree *root, const struct read_file *file)
 {
 	const struct tree *t = tree_member(root, "confidence"), *effective = tree_member(t, "effective_samples");
-	struct confidence c = { .width = -1 };
+	struct confidence c = { 0 };
 	int64_t blocks, block_s;
 
 	o->result.confidence = c;

@@ -253,8 +253,8 @@ static int add_settings(struct outcome *o, const struct tree *root, const char *
 
 static enum source stamp_named(const char *text)
 {
-	for (int i = SOURCE_USER; text && i <= SOURCE_HARDWARE; i++)
-		if (!strcmp(text, label_stamps[i].option))
+	for (int i = SOURCE_USER; text && i < HOST_SOURCES; i++)
+		if (label_stamps[i].option && !strcmp(text, label_stamps[i].option))
 			return (enum source)i;
 	return SOURCE_NONE;
 }
@@ -473,7 +473,7 @@ static int take_schedule(struct outcome *o, const struct tree *root, const struc
 	const struct tree *window = tree_member(root, "window");
 	struct result *r = &o->result;
 
-	r->window = (struct window_use){ .by_nic = options_by_nic(&o->options) };
+	r->window = (struct window_use){ .by_nic = options_by_nic(&o->options) && !options_place_sent(&o->options) };
 	if (o->read.files > 1) {
 		*r->affinity.text = '\0';
 		return 0;

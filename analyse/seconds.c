@@ -51,6 +51,7 @@ static void print(struct seconds *s, int64_t to_ns)
 
 	/* A NIC clock may have any epoch, and a log does not name it. */
 	s->again.no_time = !s->has_time || s->outcome->options.stamp == SOURCE_HARDWARE ||
+			   s->outcome->options.stamp == SOURCE_RECEIVE ||
 			   __builtin_sub_overflow(to_ns, s->shift_ns, &unix_ns);
 	s->again.no_sent = s->again.no_lost = true;
 	s->again.has_skipped = s->outcome->options.role == ROLE_EMIT;

@@ -104,7 +104,8 @@ static bool look_at_one_of_several(struct check *c, const struct options *of_all
 	o = own;
 	if (c->out)
 		fprintf(c->out, "%sInterface %s: --stamp %s%s%s\n\n", any(c) ? "\n" : "", name,
-			o.stamp == SOURCE_HARDWARE ? "hardware" : o.stamp == SOURCE_KERNEL ? "kernel" : "user",
+			o.stamp == SOURCE_HARDWARE ? "hardware" : o.stamp == SOURCE_KERNEL ? "kernel" :
+			o.stamp == SOURCE_RECEIVE ? "receive" : "user",
 			*why ? ": " : "", why);
 	look_at_interface(c, &o, &n);
 	nic_close(&n);

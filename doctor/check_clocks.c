@@ -96,6 +96,10 @@ static void say_no_phc(struct check *c, const char *path, int error)
 {
 	const char *why = "times of user space cannot be converted to the NIC clock", *cure;
 
+	if (options_place_sent(c->options))
+		return check_say(c, FAIL, path,
+				 "rant will not start, sent packets would have no place on the NIC clock's scale",
+				 "rant --stamp kernel", "cannot be read: %s", strerror(error));
 	if (error == EACCES || error == EPERM)
 		cure = check_command(c, "run as root, or setfacl -m u:NAME:r %s", path);
 	else if (error == ENOENT || error == ENODEV || error == ENXIO)

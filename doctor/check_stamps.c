@@ -77,6 +77,9 @@ static void look_at_unlisted(struct check *c)
 
 static void look_at_abilities(struct check *c)
 {
+	const uint32_t by_kernel = options_place_sent(c->options) ? SOF_TIMESTAMPING_TX_SOFTWARE : 0;
+	const uint32_t of = by_kernel | SOF_TIMESTAMPING_TX_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE |
+			    SOF_TIMESTAMPING_RAW_HARDWARE;
 	char names[NIC_NAMES_BYTES];
 
 	if (c->abilities_error && options_by_nic(c->options))
@@ -90,13 +93,21 @@ static void look_at_abilities(struct check *c)
 	if (c->nic.can.phc_index < 0)
 		return check_say(c, FAIL, CHECK_TSINFO, "--stamp hardware cannot work", "rant --stamp kernel",
 				 "no hardware clock");
-	if (!nic_can_stamp(&c->nic))
-		return check_say(c, FAIL, CHECK_TSINFO, "--stamp hardware cannot work", "rant --stamp kernel",
+	if (!nic_can_serve(&c->nic, c->options) && nic_can_receive(&c->nic))
+		return check_say(c, FAIL, CHECK_TSINFO, "--stamp hardware cannot work", "rant --stamp receive",
+				 "hardware timestamps of received packets only");
+	if (!nic_can_serve(&c->nic, c->options))
+		return check_say(c, FAIL, CHECK_TSINFO,
+				 check_command(c, "--stamp %s cannot work",
+					       options_place_sent(c->options) ? "receive" : "hardware"),
+				 "rant --stamp kernel",
 				 "a hardware clock, but only the abilities %s",
-				 nic_stamping_names(c->nic.can.stamping, names));
+				 nic_stamping_names(c->nic.can.stamping & of, names));
 	if (!lists_filter(c))
 		return look_at_unlisted(c);
-	check_say(c, OK, CHECK_TSINFO, NULL, NULL, "hardware transmit, and receive %s",
+	check_say(c, OK, CHECK_TSINFO, NULL, NULL, "%s transmit, and %sreceive %s",
+		  options_place_sent(c->options) ? "kernel" : "hardware",
+		  options_place_sent(c->options) ? "hardware " : "",
 		  options_in_ptp(c->options) ? "of PTP event messages" : "with filter 'all'");
 }
 
@@ -159,7 +170,7 @@ static void look_at_setting(struct check *c)
 
 	if (!options_by_nic(c->options))
 		return check_say(c, OK, "command line", NULL, NULL, "not needed");
-	if (c->abilities_error || !nic_can_stamp(&c->nic))
+	if (c->abilities_error || !nic_can_serve(&c->nic, c->options))
 		return check_say(c, OK, CHECK_TSINFO, NULL, NULL, "no hardware timestamps");
 	error = nic_read_setting(&c->nic, setting);
 	if (error)
@@ -294,14 +305,15 @@ static void look_at_driver(struct check *c)
 {
 	const struct nic_driver *d = check_find_driver(c);
 
-	if (!options_by_nic(c->options) || !nic_can_stamp(&c->nic))
+	if (!options_by_nic(c->options) || !nic_can_serve(&c->nic, c->options))
 		return look_at_unused(c, d);
 	if (!d)
 		return;
-	if (d->delivery != NIC_BY_UNKNOWN)
+	if (d->delivery != NIC_BY_UNKNOWN && !options_place_sent(c->options))
 		look_at_delivery(c, d);
 	look_at_facts(c, d);
-	look_at_slots(c, d);
+	if (!options_place_sent(c->options))
+		look_at_slots(c, d);
 }
 
 const struct check_row check_stamps_rows[] = {

@@ -327,5 +327,5 @@ bool check_needs_own_cpu(const struct check *c)
 {
 	const struct nic_driver *d = check_find_driver(c);
 
-	return options_by_nic(c->options) && d && d->delivery == NIC_BY_OWN_KWORKER;
+	return options_by_nic(c->options) && !options_place_sent(c->options) && d && d->delivery == NIC_BY_OWN_KWORKER;
 }

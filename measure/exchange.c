@@ -31,7 +31,8 @@ void exchange_note_granted(struct exchange *x)
 	const struct channel *c = x->channel;
 
 	x->result.granted = (struct granted){
-		.transport = socket_name(c), .receive_buffer_bytes = c->receive_buffer_bytes, .stamps = c->wire,
+		.transport = socket_name(c), .receive_buffer_bytes = c->receive_buffer_bytes,
+		.stamps = c->sent_by_kernel ? SOURCE_RECEIVE : c->wire,
 		.transmit_stamps = c->tx_stamps, .stamp_ids_by_message = c->peer_socket[0].id_by_message,
 		.receive_by_kernel = c->kernel_times,
 		.transmit_by_kernel = c->detail ? x->options->stages.every : 0,
@@ -75,7 +76,7 @@ static void finish(struct exchange *x)
 	r->window.reached = w->reached;
 	r->window.stamps_most = w->stamps_most;
 	r->window.stamps_limited = w->stamps_limited;
-	r->window.by_nic = x->channel->tx_stamps && x->channel->wire == SOURCE_HARDWARE;
+	r->window.by_nic = x->channel->tx_stamps && channel_sent_source(x->channel) == SOURCE_HARDWARE;
 	r->software_remote = (struct software_remote){ .reported = x->emit.reply.software_reported,
 						     .t2_known = x->emit.reply.t2_user_known };
 	if (x->emit.reply.software_bound_ns >= 0)
@@ -98,9 +99,10 @@ void exchange_run(struct exchange *x)
 	x->timebase = o->no_step_check ? TIMEBASE_UNCHECKED : x->channel->tx_stamps &&
 		      x->channel->wire == SOURCE_HARDWARE ? TIMEBASE_NIC :
 		      TIMEBASE_SYSTEM;
+	x->places = x->channel->tx_stamps && x->channel->sent_by_kernel;
 	x->same_timebase = x->clocks || x->channel->wire != SOURCE_HARDWARE;
 	x->wants_user_rx = o->sw_timestamps || !x->channel->tx_stamps || exchange_checks_nic(x);
-	x->details = !x->channel->detail ? 0 : x->channel->wire == SOURCE_HARDWARE ? 2 : 1;
+	x->details = !x->channel->detail ? 0 : channel_sent_source(x->channel) == SOURCE_HARDWARE ? 2 : 1;
 	x->freezes = o->role == ROLE_EMIT ? x->plan->freeze : o->threshold_ns > 0;
 	x->emit.digest_at_once = x->pmc || o->threshold_on != METRIC_RTT;
 	x->set_ns = INT64_MIN;

@@ -79,6 +79,9 @@ struct reflector {
 	int64_t emitters_silent_since_ns;
 	bool kernel_times_asked, detail_asked; /* a request has asked for T2_KERNEL, or for T3_SCHED */
 	struct freeze_reflector freeze;
+	/* With exchange.places: largest bound of the T3 placed since the count began, and of those before. */
+	int64_t placed_bound_ns[2];
+	unsigned placed; /* T3 placed since the count began */
 	struct request request; /* the last request */
 };
 
@@ -129,6 +132,8 @@ struct exchange {
 	uint8_t from, to; /* latency = time_ns[to] - time_ns[from] */
 	enum timebase timebase;
 	bool same_timebase; /* user-space times are on the timebase of the NIC timestamps, or are not taken */
+	/* --stamp receive: transmit timestamps are of the kernel, and are placed on the scale of the NIC's clock */
+	bool places;
 	unsigned details; /* transmit times of the kernel beside the timestamp: 0, 1 or 2 entries of the error queue */
 	/* a breach of this host is to freeze the trace of the other: an emitter with the freeze TLV, or a reflector */
 	bool freezes;

@@ -9,6 +9,7 @@
 
 #include <err.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #define CLOCK_EARLY 10 /* first comparisons at a shorter period, until the rates of the clocks are known */
@@ -51,6 +52,21 @@ static void act_on_breach(void *housekeeping, const struct sample *s, uint64_t n
 	h->on_breach(h->breach_context, s, number);
 }
 
+/* --stamp receive: ends a run that --stamp kernel would do better. */
+static void look_at_placing(void *exchange)
+{
+	struct exchange *x = exchange;
+	struct placing *p = &x->result.placing;
+
+	if (atomic_load_explicit(&p->refused, memory_order_relaxed) || !placing_is_worse(p, PLACING_ENOUGH))
+		return;
+	warnx("--stamp receive places sent packets within +-%" PRId64 " ns, but avoids a delay of %" PRId64 " ns only "
+	      "(mean, from the NIC to the kernel): use --stamp kernel, or --stamp receive-any",
+	      atomic_load_explicit(&p->bound_ns, memory_order_relaxed), placing_delay_ns(p));
+	atomic_store_explicit(&p->refused, true, memory_order_relaxed);
+	signals_end_now();
+}
+
 static void collect(void *exchange)
 {
 	exchange_collect(exchange);
@@ -85,6 +101,8 @@ static void add_duties(struct housekeeping *h)
 		{ true, { HOUSEKEEPING_PERIOD_NS, .act = link_look, .context = &h->link } },
 		{ o->role == ROLE_EMIT, { HOUSEKEEPING_PERIOD_NS, .act = h->print_outage, .context = h->context } },
 		{ true, { HOUSEKEEPING_PERIOD_NS, .early = CLOCK_EARLY, .act = compare_clocks, .context = h } },
+		{ options_place_sent(o) && !o->any_bound,
+		  { HOUSEKEEPING_PERIOD_NS, .at_end = true, .act = look_at_placing, .context = h->exchange } },
 		{ true, { HOUSEKEEPING_PERIOD_NS, .act = collect, .context = h->exchange } },
 		{ h->notes_changes, { NS_PER_S, .act = machine_changes_look, .context = &h->changes } },
 	};
@@ -107,8 +125,9 @@ static void read_state_before(struct housekeeping *h)
 	compare_clocks(h); /* the second comparison: the rates are known from the first packet on */
 }
 
-/* Without a comparison of the clocks during the run there are no stages to or from the NIC. */
-static void check_clocks(struct housekeeping *h, int thread_error)
+/* Without a comparison of the clocks during the run there are no stages to or from the NIC, and no kernel timestamp has
+ * a place on the scale of its clock. */
+static int check_clocks(struct housekeeping *h, int thread_error)
 {
 	struct exchange *x = h->exchange;
 	const char *why = !x->clocks ? h->clocks.why :
@@ -118,11 +137,17 @@ static void check_clocks(struct housekeeping *h, int thread_error)
 						    "started";
 
 	/* Timestamps of the kernel and of user space both are from CLOCK_REALTIME. */
-	if (x->options->stamp != SOURCE_HARDWARE || (x->clocks && !thread_error))
-		return;
+	if (source_of_packets(x->options->stamp, false) != SOURCE_HARDWARE || (x->clocks && !thread_error))
+		return 0;
+	if (options_place_sent(x->options)) {
+		warnx("--stamp receive needs the relation of the NIC's clock to that of the kernel, which is not known: "
+		      "%s: use --stamp kernel", why);
+		return -EOPNOTSUPP;
+	}
 	if (result_has_stages(&x->result))
 		snprintf(x->result.no_stages, sizeof(x->result.no_stages), "%s", why);
 	exchange_drop_clocks(x);
+	return 0;
 }
 
 int housekeeping_start(struct housekeeping *h)
@@ -151,8 +176,7 @@ int housekeeping_start(struct housekeeping *h)
 	if (error && error != -ENODEV)
 		warnx("the housekeeping thread could not be started (%s), so this run has no progress, commands and "
 		      "clock comparison: raise 'ulimit -u' and 'ulimit -n'", strerror(-error));
-	check_clocks(h, error);
-	return 0;
+	return check_clocks(h, error);
 }
 
 /* ---- Before and after the measurement ---------------------------------------------------------------------------- */

@@ -43,7 +43,7 @@ static bool note_reported(struct exchange *x, const struct sample *s)
 		t->two_clocks++;
 		return false;
 	}
-	if (__builtin_sub_overflow(s->time_ns[t3], s->time_ns[t2], &response_ns) || !rules_is_part(s, response_ns)) {
+	if (__builtin_sub_overflow(s->time_ns[t3], s->time_ns[t2], &response_ns) || !rules_is_part(s, response_ns, 0)) {
 		t->no_part++;
 		return false;
 	}

@@ -44,6 +44,8 @@ INLINE void record_directions(struct exchange *x, const struct flight *f, bool r
 		offset_ns[ONE_WAY_FORWARD] = f->offset_ns;
 		bound_ns[ONE_WAY_FORWARD] = f->offset_bound_ns;
 	}
+	bound_ns[ONE_WAY_FORWARD] += rules_t1_error_ns(f);
+	bound_ns[ONE_WAY_BACKWARD] += rules_t3_error_ns(f);
 	most_ns = bound_ns[bound_ns[ONE_WAY_BACKWARD] > bound_ns[ONE_WAY_FORWARD]];
 	if (reported) {
 		ipdv_print_directions(x, s, offset_ns, most_ns);
@@ -92,7 +94,8 @@ INLINE void finish_probe(struct exchange *x, struct flight *f, bool agrees)
 INLINE bool hold_remote(struct exchange *x, struct flight *f)
 {
 	const struct clock_peer_moment moment = { .seq = f->sample.seq, .mono_ns = x->now_ns };
-	const int64_t t1_ns = f->sample.time_ns[x->from];
+	/* Placed times may be late by their error: the limits of the offset hold with it. */
+	const int64_t t1_ns = f->sample.time_ns[x->from] - rules_t1_error_ns(f);
 	const bool agrees = clock_peer_forward(x->peer, t1_ns, f->sample.time_ns[REMOTE + REFLECT_T2_WIRE], &moment);
 
 	/* Now, not at the end of the exchange: the exchanges around T1 give the best offset, however long
@@ -122,8 +125,9 @@ INLINE bool validate_backward(struct exchange *x, const struct flight *f)
 
 	if (!x->peer || !s->source[t2] || s->latency_ns < 0)
 		return true;
-	is_response = s->source[t3] && rules_is_response(s);
-	agrees = clock_peer_backward(x->peer, s->time_ns[is_response ? t3 : t2], s->time_ns[x->to]);
+	is_response = s->source[t3] && rules_fits(f);
+	agrees = clock_peer_backward(x->peer, is_response ? s->time_ns[t3] - rules_t3_error_ns(f) : s->time_ns[t2],
+				     s->time_ns[x->to]);
 	if (s->source[t3] && !is_response)
 		clock_peer_contradicts(x->peer);
 	return agrees;
@@ -172,6 +176,8 @@ INLINE uint8_t source_reported(const struct reply *r, uint8_t method)
 		return SOURCE_HARDWARE;
 	if (method != PACKET_METHOD_SOFTWARE)
 		return SOURCE_LOCAL;
+	if (r->software_reported && r->wire_source == SOURCE_RECEIVE)
+		return SOURCE_KERNEL;
 	return r->software_reported && (r->wire_source == SOURCE_USER || r->wire_source == SOURCE_KERNEL) ?
 		r->wire_source :
 													 SOURCE_LOCAL;
@@ -222,6 +228,14 @@ INLINE struct packet_departure followed_up(const struct reply *r)
 	return d;
 }
 
+/* T2 is of the reflector's NIC; T3 is of its kernel, placed on the scale of that NIC with a known bound. */
+INLINE bool is_placed(const struct flight *f, const struct reply *r, uint8_t method)
+{
+	return r->software_reported && r->wire_source == SOURCE_RECEIVE && method == PACKET_METHOD_SOFTWARE &&
+	       r->software_bound_ns >= 0 && f->bound_ns[BOUND_REMOTE] >= 0 &&
+	       f->sample.source[REMOTE + REFLECT_T2_WIRE] == SOURCE_HARDWARE;
+}
+
 /* T3 on the wire of its reply, as reported by a later reply. */
 INLINE void take_t3(struct exchange *x, struct flight *f, const struct reply *r, const struct packet_departure *d)
 {
@@ -230,12 +244,18 @@ INLINE void take_t3(struct exchange *x, struct flight *f, const struct reply *r,
 
 	/* Also if only this reply shows that better timestamps than T2's exist; a reply without such a T2
 	 * reports a lesser source. */
-	if (method != f->t2_method || !f->sample.source[t2] || source_reported(r, method) > f->sample.source[t2]) {
+	if (is_placed(f, r, method)) {
+		f->sample.source[t3] = SOURCE_KERNEL;
+		if (r->software_bound_ns > f->bound_ns[BOUND_REMOTE])
+			f->bound_ns[BOUND_REMOTE] = r->software_bound_ns;
+	} else if (method != f->t2_method || !f->sample.source[t2] ||
+		   source_reported(r, method) > f->sample.source[t2]) {
 		f->sample.follow_up = FOLLOW_UP_MIXED;
 		return;
+	} else {
+		f->sample.source[t3] = f->sample.source[t2];
 	}
 	f->sample.time_ns[t3] = in_era(x, d->ns);
-	f->sample.source[t3] = f->sample.source[t2];
 	f->sample.follow_up = FOLLOW_UP_THERE;
 	if (d->kernel & PACKET_KERNEL_QUEUE)
 		note_kernel(&f->sample, REMOTE_KERNEL_QUEUE, d->queue_ns);
@@ -274,13 +294,15 @@ INLINE void join_or_not(struct exchange *x, const struct reply *r)
  * that is not a wire timestamp, and may be of another clock. */
 INLINE uint8_t stamp_remote(struct exchange *x, const struct reply *r)
 {
-	static const uint8_t rank[SOURCES] = { [SOURCE_USER] = 1, [SOURCE_LOCAL] = 1, [SOURCE_KERNEL] = 2,
-					       [SOURCE_HARDWARE] = 3 };
-	uint8_t source = source_reported(r, r->t2_method),
-			 best = atomic_load_explicit(&x->result.remote, memory_order_relaxed);
+	static const uint8_t rank[HOST_SOURCES] = { [SOURCE_USER] = 1, [SOURCE_LOCAL] = 1, [SOURCE_KERNEL] = 2,
+						    [SOURCE_HARDWARE] = 3, [SOURCE_RECEIVE] = 3 };
+	const uint8_t source = source_reported(r, r->t2_method);
+	const uint8_t host = source == SOURCE_HARDWARE && r->software_reported && r->wire_source == SOURCE_RECEIVE ?
+				     SOURCE_RECEIVE : source;
+	const uint8_t best = atomic_load_explicit(&x->result.remote, memory_order_relaxed);
 
-	if (rank[source] > rank[best])
-		atomic_store_explicit(&x->result.remote, source, memory_order_relaxed);
+	if (rank[host] > rank[best])
+		atomic_store_explicit(&x->result.remote, host, memory_order_relaxed);
 	return rank[source] < rank[best] ? SOURCE_NONE : source;
 }
 
@@ -421,11 +443,11 @@ static bool confirm_held(struct exchange *x, struct flight *f)
 static struct window_reply reply_of(const struct exchange *x, const struct flight *f)
 {
 	const struct sample *s = &f->sample;
-	const int64_t t3_ns = s->time_ns[REMOTE + REFLECT_T3_WIRE];
+	const int64_t t3_ns = s->time_ns[REMOTE + REFLECT_T3_WIRE] - rules_t3_error_ns(f);
 	struct window_reply r = { .t3_ns = t3_ns, .t4_ns = s->time_ns[x->to] };
 
 	if (f->fate != FATE_ANSWERED || !f->kept || !s->source[REMOTE + REFLECT_T3_WIRE] || s->latency_ns < 0 ||
-	    (!rules_is_response(s) && f->conflicts == x->peer->conflicts))
+	    (!rules_fits(f) && f->conflicts == x->peer->conflicts))
 		return r;
 	r.known = true;
 	r.network_ns = s->latency_ns - (t3_ns - s->time_ns[REMOTE + REFLECT_T2_WIRE]);
@@ -440,7 +462,7 @@ static struct window_reply reply_of(const struct exchange *x, const struct fligh
 static bool agrees_with_reply(struct exchange *x, const struct flight *f, const struct window_reply *r)
 {
 	const struct clock_peer_moment moment = { .seq = f->sample.seq, .mono_ns = x->now_ns };
-	const int64_t t1_ns = f->sample.time_ns[x->from];
+	const int64_t t1_ns = f->sample.time_ns[x->from] - rules_t1_error_ns(f);
 
 	if (!r->known || r->t4_ns < x->window.beside_since_ns ||
 	    clock_peer_pair(x->peer, r->t3_ns, r->t4_ns, t1_ns, f->sample.time_ns[REMOTE + REFLECT_T2_WIRE], &moment))

@@ -69,9 +69,34 @@ INLINE void report_doubt(const struct exchange *x, const struct session *session
  * are software, no source is reported. */
 INLINE uint8_t source_to_report(const struct exchange *x, uint8_t wire)
 {
+	if (wire == SOURCE_HARDWARE && x->places)
+		return SOURCE_RECEIVE;
 	if (wire == SOURCE_KERNEL && !x->channel->tx_stamps)
 		return SOURCE_NONE;
 	return wire ? wire : SOURCE_USER;
+}
+
+/* The bound of a reply covers the placed T3 of the replies that it may report, at most FOLLOW_UPS_MAX. */
+INLINE void note_placed(struct exchange *x, int64_t bound_ns)
+{
+	struct reflector *r = &x->reflect;
+
+	if (r->placed++ == FOLLOW_UPS_MAX) {
+		r->placed = 1;
+		r->placed_bound_ns[1] = r->placed_bound_ns[0];
+		r->placed_bound_ns[0] = 0;
+	}
+	if (bound_ns > r->placed_bound_ns[0])
+		r->placed_bound_ns[0] = bound_ns;
+}
+
+INLINE void report_placed(const struct exchange *x, struct answer *answer)
+{
+	const int64_t *bound_ns = x->reflect.placed_bound_ns;
+
+	for (int i = 0; i < 2 && answer->software_bound_ns >= 0; i++)
+		if (bound_ns[i] > answer->software_bound_ns)
+			answer->software_bound_ns = bound_ns[i];
 }
 
 /* Unread requests may belong to any session: several replies of each session report them, in case one is
@@ -144,6 +169,8 @@ INLINE size_t make_reply(struct exchange *x, struct flight *f, struct session *s
 	s->time_ns[REFLECT_T3_USER] = clock_read_ns(CLOCK_REALTIME);
 	s->source[REFLECT_T3_USER] = SOURCE_USER;
 	answer.t3_ns = on_scale(x, s->time_ns[REFLECT_T3_USER], &answer.software_bound_ns);
+	if (x->places)
+		report_placed(x, &answer);
 	report_doubt(x, session, &answer);
 	return packet_reply(x->channel->datagram, a->bytes, x->key, &answer, malformed_tlv);
 }
@@ -177,9 +204,15 @@ INLINE bool after_user(const struct exchange *x, const struct sample *s, unsigne
 INLINE void note_departure(struct exchange *x, const struct flight *f)
 {
 	const struct sample *s = &f->sample;
-	struct packet_departure d = { .seq = f->reply_seq, .method = method_of((uint8_t)x->channel->wire),
+	struct packet_departure d = { .seq = f->reply_seq,
+				      .method = method_of((uint8_t)channel_sent_source(x->channel)),
 				      .ns = s->time_ns[REFLECT_T3_WIRE] };
 
+	if (x->places) {
+		if (!s->source[REFLECT_T3_WIRE])
+			return;
+		note_placed(x, f->bound_ns[BOUND_LOCAL]);
+	}
 	if (f->detailed)
 		d.kernel = (uint8_t)((after_user(x, s, KERNEL_QUEUE, &d.queue_ns) ? PACKET_KERNEL_QUEUE : 0) |
 				     (after_user(x, s, KERNEL_DRIVER, &d.driver_ns) ? PACKET_KERNEL_DRIVER : 0));

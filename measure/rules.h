@@ -13,6 +13,28 @@
 /* Counts a broken rule, keeps it if it is among the first, and removes the times. */
 void rules_note_broken(struct exchange *x, struct sample *s, unsigned rule, unsigned out, int64_t by_ns);
 
+/* Errors of T1 and of the reflector's T3 which a kernel took, and which were placed on the scale of the NIC that took
+ * the receive time; 0: not placed. */
+INLINE int64_t rules_t1_error_ns(const struct flight *f)
+{
+	return f->sample.source[EMIT_T1_WIRE] == SOURCE_KERNEL && f->sample.source[EMIT_T4_WIRE] == SOURCE_HARDWARE ?
+		       f->bound_ns[BOUND_LOCAL] : 0;
+}
+
+INLINE int64_t rules_t3_error_ns(const struct flight *f)
+{
+	const uint8_t *remote = f->sample.source + REMOTE;
+
+	return remote[REFLECT_T3_WIRE] == SOURCE_KERNEL && remote[REFLECT_T2_WIRE] == SOURCE_HARDWARE ?
+		       f->bound_ns[BOUND_REMOTE] : 0;
+}
+
+/* True if the response of an emitter's sample fits into its round trip. */
+INLINE bool rules_fits(const struct flight *f)
+{
+	return rules_is_response(&f->sample, rules_t1_error_ns(f) + rules_t3_error_ns(f));
+}
+
 INLINE bool rules_is_broken(struct exchange *x, struct flight *f, unsigned i, const struct rule r)
 {
 	struct sample *s = &f->sample;
@@ -51,7 +73,7 @@ INLINE void rules_check(struct exchange *x, struct flight *f, bool agrees, const
 
 	/* A negative round trip is not recorded: a local timestamp is wrong. */
 	if (emit && s->source[t2] && s->latency_ns >= 0) {
-		const bool is_response = !s->source[t3] || rules_is_response(s);
+		const bool is_response = !s->source[t3] || rules_fits(f);
 
 		if (!is_response || !agrees) {
 			rules_note_broken(x, s, is_response ? RULE_RELATION : RULE_RESPONSE, RULE_ALL_REMOTE,

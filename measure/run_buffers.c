@@ -31,7 +31,7 @@ static int parts_of(struct run_buffers *s, const struct options *o, struct excha
 		if ((!stages[i].user || (o->sw_timestamps && (stages[i].peer || options_on_wire(o)))) &&
 		    (!stages[i].peer || peer) && (!stages[i].receive_part || options_kernel_times(o)) &&
 		    (!stages[i].transmit_part || options_queue_times(o)) &&
-		    (!stages[i].by_nic || stages[i].peer || options_by_nic(o)))
+		    (!stages[i].by_nic || stages[i].peer || source_of_packets(o->stamp, true) == SOURCE_HARDWARE))
 			rows[n++] = (struct stage_row){ &s->stage[i], &x->result.stage[i], 1 };
 	for (int i = 0; i < ONE_WAYS && peer; i++)
 		rows[n++] = (struct stage_row){ &s->one_way[i], &x->result.one_way[i], ONE_WAY_WIDTH_NS };

@@ -71,6 +71,12 @@ static bool convert(struct exchange *x, struct flight *f, int i)
 	return true;
 }
 
+void sample_place(struct exchange *x, struct flight *f, unsigned at)
+{
+	if (!x->clocks || !convert(x, f, (int)at))
+		f->sample.source[at] = SOURCE_NONE;
+}
+
 /* Converts the two user-space times and the kernel's times from CLOCK_REALTIME to the clock of the NIC. */
 void sample_convert_user_times(struct exchange *x, struct flight *f)
 {
@@ -81,6 +87,12 @@ void sample_convert_user_times(struct exchange *x, struct flight *f)
 			converted &= convert(x, f, i);
 	if (f->sample.source[KERNEL_RECEIVE])
 		converted &= convert(x, f, KERNEL_RECEIVE);
+	if (x->places && f->sample.source[KERNEL_RECEIVE]) {
+		const unsigned wire = x->options->role == ROLE_EMIT ? EMIT_T4_WIRE : REFLECT_T2_WIRE;
+
+		placing_note(&x->result.placing, f->sample.time_ns[KERNEL_RECEIVE] - f->sample.time_ns[wire],
+			     f->bound_ns[BOUND_LOCAL]);
+	}
 	for (int i = KERNEL_QUEUE; i <= KERNEL_DRIVER && f->detailed; i++)
 		if (f->sample.source[i])
 			converted &= convert(x, f, i);

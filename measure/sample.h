@@ -47,6 +47,10 @@ bool sample_was_set(const struct flight *f);
 /* The same by readings and the kernel, in both roles: now is after the packet's last time. */
 bool sample_was_spoilt(struct exchange *x, const struct flight *f);
 
+/* exchange.places: places the kernel's transmit timestamp `at` on the scale of the NIC's clock, by the relation of the
+ * clocks at that time. Without it the time is removed. */
+void sample_place(struct exchange *x, struct flight *f, unsigned at);
+
 /* Converts the two user-space times and the kernel's receive time from CLOCK_REALTIME to the timebase of
  * the NIC's clock. */
 void sample_convert_user_times(struct exchange *x, struct flight *f);
@@ -81,13 +85,14 @@ INLINE void sample_freeze(struct exchange *x, struct flight *f)
 		x->result.end = END_BREACH;
 }
 
-INLINE bool sample_is_stepped(const struct sample *s)
+/* bound_ns: error of the placed timestamp; 0: it was not placed. */
+INLINE bool sample_is_stepped(const struct sample *s, int64_t bound_ns)
 {
 	int64_t around_ns = s->time_ns[3] - s->time_ns[0], within_ns = s->time_ns[2] - s->time_ns[1];
 
 	if (!s->source[0] || !s->source[1] || !s->source[2] || !s->source[3])
 		return false;
-	return within_ns > around_ns + STEP_SLACK_NS + (within_ns >> STEP_SLACK_SHIFT);
+	return within_ns > around_ns + STEP_SLACK_NS + (within_ns >> STEP_SLACK_SHIFT) + bound_ns;
 }
 
 /* Only odd samples justify reading the clocks: negative, a breach, or longer than this. */
@@ -129,7 +134,7 @@ INLINE bool sample_conclude(struct exchange *x, struct flight *f, const bool emi
 		return false;
 	}
 	s->latency_ns = s->time_ns[x->to] - s->time_ns[x->from];
-	if ((exchange_checks_nic(x) && sample_is_stepped(s)) || f->set ||
+	if ((exchange_checks_nic(x) && sample_is_stepped(s, f->bound_ns[BOUND_LOCAL])) || f->set ||
 	    (exchange_checks_realtime(x) && sample_is_spoilt(x, f, emit))) {
 		counter_add(&a->stepped, 1);
 		/* or it was the timestamp of another packet */
@@ -142,7 +147,8 @@ INLINE bool sample_conclude(struct exchange *x, struct flight *f, const bool emi
 	if (f->detailed) {
 		counter_add(&a->detailed, 1);
 		counter_add(&a->missing_queue, !s->source[KERNEL_QUEUE]);
-		counter_add(&a->missing_driver, x->channel->wire == SOURCE_HARDWARE && !s->source[KERNEL_DRIVER]);
+		counter_add(&a->missing_driver,
+			    channel_sent_source(x->channel) == SOURCE_HARDWARE && !s->source[KERNEL_DRIVER]);
 	}
 	if (x->clocks)
 		sample_convert_user_times(x, f);
@@ -175,7 +181,7 @@ INLINE void raise_bound(struct exchange *x, const struct flight *f, enum bound b
 	const uint8_t *source = f->sample.source;
 
 	if (f->bound_ns[bound] > x->result.bound_ns[bound].value &&
-	    (source[one] == SOURCE_USER || source[other] == SOURCE_USER))
+	    (source[one] == SOURCE_USER || source[other] == SOURCE_USER || (bound == BOUND_LOCAL && x->places)))
 		x->result.bound_ns[bound].value = f->bound_ns[bound];
 }
 

@@ -116,7 +116,7 @@ bool tx_match_explains(struct exchange *x, struct flight *f, int64_t stamp_ns, i
 	bool set = false;
 	int64_t now_ns;
 
-	if (x->clocks) {
+	if (x->clocks && !x->places) {
 		if (!read_phc(x, &now_ns, &set)) {
 			/* An emitter's round trip is checked when it has all its times. */
 			f->set = set && x->options->role == ROLE_REFLECT && is_within(f, stamp_ns);

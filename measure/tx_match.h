@@ -4,8 +4,8 @@
  * that packet's send, by user space, and the fetch. A contradiction means the timestamp of another packet:
  * it completes no sample, and the kernel's id count is requested again.
  *
- * Validation needs a common timebase: kernel timestamps exactly; NIC timestamps within the bound of the
- * relation of the clocks. Without that relation only sample_is_stepped() remains. A timestamp less than
+ * Validation needs a common timebase: kernel timestamps (not placed yet) exactly; NIC timestamps within the bound of
+ * the relation of the clocks. Without that relation only sample_is_stepped() remains. A timestamp less than
  * ODD_NS after its send is not compared with the fetch, since that costs a clock reading; and any packet's
  * timestamp is before its fetch.
  */
@@ -47,7 +47,7 @@ INLINE bool tx_match_agrees(struct exchange *x, struct flight *f, int64_t stamp_
 	int64_t sent_ns = f->sample.time_ns[emit ? EMIT_T1_USER : REFLECT_T3_USER], bound_ns = 0;
 
 	if (!exchange_checks_stamps(x) || !x->same_timebase ||
-	    (x->clocks && !clock_to_phc(x->clocks, sent_ns, &sent_ns, &bound_ns)))
+	    (x->clocks && !x->places && !clock_to_phc(x->clocks, sent_ns, &sent_ns, &bound_ns)))
 		return true;
 	return (uint64_t)(stamp_ns - sent_ns + bound_ns) <= ODD_NS ||
 	       tx_match_explains(x, f, stamp_ns, sent_ns, bound_ns);

@@ -182,10 +182,12 @@ INLINE struct flight *verb_fetch(struct exchange *x, const bool emit, bool *more
 		stamp_doubt(x->channel, x->channel->at);
 	} else if (f->state == FLIGHT_WAITING) {
 		f->sample.time_ns[at] = d.time_ns;
-		f->sample.source[at] = (uint8_t)x->channel->wire;
+		f->sample.source[at] = (uint8_t)channel_sent_source(x->channel);
 		f->state = FLIGHT_STAMPED;
 		if (f->detailed)
 			sample_note_driver(&f->sample, at, false);
+		if (x->places)
+			sample_place(x, f, at);
 		return f;
 	} else {
 		counter_add(f->state == FLIGHT_STAMPED ? &x->result.account.stamp_duplicate :

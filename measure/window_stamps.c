@@ -13,7 +13,7 @@
 void window_stamps_begin(struct exchange *x)
 {
 	struct window *w = &x->window;
-	const bool unlimited = !x->channel->tx_stamps || x->channel->wire != SOURCE_HARDWARE;
+	const bool unlimited = !x->channel->tx_stamps || channel_sent_source(x->channel) != SOURCE_HARDWARE;
 
 	w->stamps_most = unlimited ? w->most : 1;
 }

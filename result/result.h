@@ -22,6 +22,7 @@
 #include "result/machine.h"
 #include "result/nic.h"
 #include "result/outage.h"
+#include "result/placing.h"
 #include "result/read.h"
 #include "result/rules.h"
 #include "result/source_port.h"
@@ -151,6 +152,7 @@ struct result {
 	uint64_t one_way_beyond; /* one-way delays that were negative by more than the error at that time */
 	uint64_t rules_broken;
 	struct broken_rule broken[BROKEN_KEPT]; /* the first BROKEN_KEPT */
+	struct placing placing; /* --stamp receive, live runs only */
 	bool converted; /* user-space times are converted to the timebase of the NIC */
 	_Atomic bool clocks_moved; /* a clock of this host was set or stood still; written and read by other threads */
 	struct software_remote software_remote; /* emitter: of the last reply */

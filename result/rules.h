@@ -64,16 +64,18 @@ enum { RULE_RESPONSE = RULES_OF_ORDER, RULE_RELATION };
 #define STEP_SLACK_SHIFT 9 /* 1/512: 2000 ppm, more than the frequency error or steering of a clock */
 
 /* True if T3 - T2 of the reply fits into the round trip. Timestamps are late on arrival and early on departure, which
- * shortens the response: it can exceed the round trip only by their error and by the frequency error of the clocks. */
-INLINE bool rules_is_part(const struct sample *s, int64_t response_ns)
+ * shortens the response: it can exceed the round trip only by their error and by the frequency error of the clocks.
+ * bound_ns: error of timestamps that were placed on the scale of another clock. */
+INLINE bool rules_is_part(const struct sample *s, int64_t response_ns, int64_t bound_ns)
 {
-	return response_ns >= -RESPONSE_SLACK_NS &&
-	       response_ns <= s->latency_ns + RESPONSE_SLACK_NS + (response_ns >> STEP_SLACK_SHIFT);
+	return response_ns >= -RESPONSE_SLACK_NS - bound_ns &&
+	       response_ns <= s->latency_ns + RESPONSE_SLACK_NS + bound_ns + (response_ns >> STEP_SLACK_SHIFT);
 }
 
-INLINE bool rules_is_response(const struct sample *s)
+INLINE bool rules_is_response(const struct sample *s, int64_t bound_ns)
 {
-	return rules_is_part(s, s->time_ns[REMOTE + REFLECT_T3_WIRE] - s->time_ns[REMOTE + REFLECT_T2_WIRE]);
+	return rules_is_part(s, s->time_ns[REMOTE + REFLECT_T3_WIRE] - s->time_ns[REMOTE + REFLECT_T2_WIRE],
+			     bound_ns);
 }
 
 #define BROKEN_KEPT 16

@@ -91,7 +91,8 @@ static int open_socket(const struct transport *t, int *fd)
 /* Flags of SO_TIMESTAMPING for the kernel's transmit times. */
 static int detail_flags(const struct channel *c)
 {
-	return SOF_TIMESTAMPING_TX_SCHED | (c->wire == SOURCE_HARDWARE ? SOF_TIMESTAMPING_TX_SOFTWARE : 0);
+	return SOF_TIMESTAMPING_TX_SCHED |
+	       (channel_sent_source(c) == SOURCE_HARDWARE ? SOF_TIMESTAMPING_TX_SOFTWARE : 0);
 }
 
 /* Flags of SO_TIMESTAMPING; 0: none. */
@@ -102,13 +103,16 @@ static int timestamping_flags(const struct channel *c)
 
 	if (c->wire == SOURCE_HARDWARE)
 		flags = SOF_TIMESTAMPING_RAW_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE |
-			(by_socket ? SOF_TIMESTAMPING_TX_HARDWARE : 0) |
 			(c->kernel_times ? SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE : 0);
 	else if (c->wire == SOURCE_KERNEL)
-		flags = SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE |
-			(by_socket ? SOF_TIMESTAMPING_TX_SOFTWARE : 0);
+		flags = SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE;
+	if (by_socket)
+		flags |= channel_sent_source(c) == SOURCE_HARDWARE ? SOF_TIMESTAMPING_TX_HARDWARE :
+								     SOF_TIMESTAMPING_TX_SOFTWARE;
+	if (c->tx_stamps && c->sent_by_kernel)
+		flags |= SOF_TIMESTAMPING_SOFTWARE;
 	/* OPT_TX_SWHW: the NIC's timestamp does not replace the kernel's. */
-	if (c->detail && c->wire == SOURCE_HARDWARE)
+	if (c->detail && channel_sent_source(c) == SOURCE_HARDWARE)
 		flags |= SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_OPT_TX_SWHW;
 	if (c->detail_by_socket)
 		flags |= c->detail;
@@ -298,10 +302,12 @@ int socket_open(struct channel *c, const struct options *o, const struct nic *n)
 
 	c->listeners = c->peer_sockets = choose_families(o, n, family);
 	c->transport = transport_of(o, family[0]);
-	c->wire = (enum source)o->stamp;
+	c->wire = source_of_packets(o->stamp, false);
+	c->sent_by_kernel = options_place_sent(o);
 	c->tx_stamps = c->wire != SOURCE_USER && !o->no_tx_stamps;
 	c->some_stamps = c->tx_stamps && o->stamp_every > 1;
-	c->kernel_times = options_kernel_times(o);
+	/* to compare the bound of --stamp receive with the delay that it avoids */
+	c->kernel_times = options_kernel_times(o) || options_place_sent(o);
 	c->detail = options_queue_times(o) ? detail_flags(c) : 0;
 	c->detail_by_socket = c->detail && o->stages.every == 1 && !c->some_stamps;
 	c->priority = (int)o->priority;

@@ -82,7 +82,8 @@ struct channel {
 	int ready_fd; /* epoll(7) of the source ports */
 	struct peer_socket *at; /* socket of the next receive, send or fetch */
 	int stray_fd; /* emitter: bound to the same port, receives datagrams from other hosts; -1: none */
-	enum source wire; /* source of the requested timestamps; SOURCE_USER: none */
+	enum source wire; /* source of the requested receive timestamps; SOURCE_USER: none */
+	bool sent_by_kernel; /* --stamp receive: the kernel timestamps sent packets, whatever `wire` is */
 	bool tx_stamps; /* transmit timestamps requested and granted */
 	/* transmit timestamps are requested by a control message of each packet, not by the socket */
 	bool some_stamps;
@@ -112,6 +113,11 @@ struct channel {
 };
 
 /* The socket with this index (struct peer_socket.number). */
+static inline enum source channel_sent_source(const struct channel *c)
+{
+	return c->sent_by_kernel ? SOURCE_KERNEL : c->wire;
+}
+
 static inline struct peer_socket *channel_peer_socket(struct channel *c, unsigned number)
 {
 	return c->port ? &c->port[number] : &c->peer_socket[number];

@@ -46,14 +46,14 @@ static int64_t ns_of(const struct timespec *t)
 	return t->tv_sec * NS_PER_S + t->tv_nsec;
 }
 
-/* *time_ns: the time of the requested kind; 0 means missing. *kernel_ns: the time of the kernel. */
-static bool read_stamp(const struct channel *c, const struct cmsghdr *m, int64_t *time_ns, int64_t *kernel_ns)
+/* *time_ns: the time of this source; 0 means missing. *kernel_ns: the time of the kernel. */
+static bool read_stamp(enum source source, const struct cmsghdr *m, int64_t *time_ns, int64_t *kernel_ns)
 {
 	struct stamps stamps;
 
 	memcpy(&stamps, CMSG_DATA(m), sizeof(stamps));
 	*kernel_ns = ns_of(&stamps.software);
-	*time_ns = c->wire == SOURCE_HARDWARE ? ns_of(&stamps.hardware) : *kernel_ns;
+	*time_ns = source == SOURCE_HARDWARE ? ns_of(&stamps.hardware) : *kernel_ns;
 	return *time_ns != 0;
 }
 
@@ -75,7 +75,8 @@ static struct cmsghdr *put_message(struct cmsghdr *m, int level, int type, const
  */
 static struct cmsghdr *put_id(const struct channel *c, struct cmsghdr *m, uint32_t id)
 {
-	uint32_t asked = c->wire == SOURCE_HARDWARE ? SOF_TIMESTAMPING_TX_HARDWARE : SOF_TIMESTAMPING_TX_SOFTWARE;
+	uint32_t asked = channel_sent_source(c) == SOURCE_HARDWARE ? SOF_TIMESTAMPING_TX_HARDWARE :
+								     SOF_TIMESTAMPING_TX_SOFTWARE;
 
 	if (c->unasked)
 		return m; /* no id message */
@@ -344,7 +345,7 @@ static int read_arrival(struct channel *c, struct msghdr *m, size_t bytes, struc
 	}
 	for (struct cmsghdr *h = CMSG_FIRSTHDR(m); h; h = CMSG_NXTHDR(m, h)) {
 		if (is_message(h, SOL_SOCKET, SCM_TIMESTAMPING, sizeof(struct stamps))) {
-			if (read_stamp(c, h, &a->time_ns, &kernel_ns))
+			if (read_stamp(c->wire, h, &a->time_ns, &kernel_ns))
 				a->source = (uint8_t)c->wire;
 			a->kernel_ns = c->kernel_times ? kernel_ns : 0;
 		} else if (is_message(h, t->ip_level, t->ttl_type, sizeof(int))) {
@@ -422,7 +423,7 @@ enum fetch stamp_fetch(struct channel *c, struct departure *d)
 	}
 	for (struct cmsghdr *h = CMSG_FIRSTHDR(&m); h; h = CMSG_NXTHDR(&m, h)) {
 		if (is_message(h, SOL_SOCKET, SCM_TIMESTAMPING, sizeof(struct stamps))) {
-			stamped = read_stamp(c, h, &d->time_ns, &kernel_ns);
+			stamped = read_stamp(channel_sent_source(c), h, &d->time_ns, &kernel_ns);
 		} else if (is_message(h, t->ip_level, t->recverr_type, t->recverr_bytes)) {
 			entry = read_extended_error(c, h, d);
 		}

@@ -51,7 +51,7 @@ void tlv_rant_read(const uint8_t *value, bool ptp, struct reply *r)
 	if (!(value[4] & ~TLV_RANT_T2_USER) && !value[5] && !is_time(value + 12))
 		return;
 	r->software_reported = true;
-	r->wire_source = value[5] <= SOURCE_HARDWARE ? value[5] : SOURCE_NONE;
+	r->wire_source = value[5] <= SOURCE_HARDWARE || value[5] == SOURCE_RECEIVE ? value[5] : SOURCE_NONE;
 	r->t2_user_known = value[4] & TLV_RANT_T2_USER;
 	r->clock_doubted = value[4] & RANT_CLOCK_DOUBTED;
 	r->stateless = value[4] & RANT_STATELESS;

@@ -56,6 +56,8 @@ static const char *obstacle(const struct nic *n, const struct options *o)
 
 	if (n->can.phc_index < 0)
 		return "has no hardware clock";
+	if (!nic_can_stamp(n) && nic_can_receive(n))
+		return "timestamps received packets only, see --stamp receive";
 	if (!nic_can_stamp(n))
 		return "has a hardware clock but does not stamp packets in both directions";
 	error = nic_read_setting(n, setting);

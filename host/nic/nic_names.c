@@ -8,7 +8,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const char *const stamping_names[] = { /* by the log2 of SOF_TIMESTAMPING_* */
-	[0] = "hardware-transmit", [2] = "hardware-receive", [6] = "hardware-raw-clock",
+	[0] = "hardware-transmit", [1] = "software-transmit", [2] = "hardware-receive", [6] = "hardware-raw-clock",
 };
 
 static const char *const tx_names[] = {

@@ -147,29 +147,46 @@ int nic_read_setting(const struct nic *n, int setting[3])
 
 bool nic_stamps(const int setting[3], const struct options *o)
 {
-	return setting[TX_TYPE] == HWTSTAMP_TX_ON && !(needed(o) & ~stamped_by(setting[RX_FILTER]));
+	return (setting[TX_TYPE] == HWTSTAMP_TX_ON || options_place_sent(o)) &&
+	       !(needed(o) & ~stamped_by(setting[RX_FILTER]));
 }
 
 /* ---- Checks and error messages --------------------------------------------------------------------------------- */
 
-static uint32_t missing_abilities(const struct nic *n)
+static uint32_t missing_abilities(const struct nic *n, bool sent_by_kernel)
 {
 	return ~n->can.stamping &
-	       (SOF_TIMESTAMPING_TX_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE | SOF_TIMESTAMPING_RAW_HARDWARE);
+	       ((sent_by_kernel ? SOF_TIMESTAMPING_TX_SOFTWARE : SOF_TIMESTAMPING_TX_HARDWARE) |
+		SOF_TIMESTAMPING_RX_HARDWARE | SOF_TIMESTAMPING_RAW_HARDWARE);
 }
 
 bool nic_can_stamp(const struct nic *n)
 {
-	return n->can.phc_index >= 0 && !missing_abilities(n) && (n->can.tx_types & BIT(HWTSTAMP_TX_ON));
+	return n->can.phc_index >= 0 && !missing_abilities(n, false) && (n->can.tx_types & BIT(HWTSTAMP_TX_ON));
 }
 
-static int check_abilities(const struct nic *n)
+bool nic_can_receive(const struct nic *n)
 {
-	const uint32_t missing = missing_abilities(n);
+	return n->can.phc_index >= 0 && !missing_abilities(n, true);
+}
+
+bool nic_can_serve(const struct nic *n, const struct options *o)
+{
+	return options_place_sent(o) ? nic_can_receive(n) : nic_can_stamp(n);
+}
+
+static int check_abilities(const struct nic *n, const struct options *o)
+{
+	const uint32_t missing = missing_abilities(n, options_place_sent(o));
 	char text[NIC_NAMES_BYTES];
 
-	if (nic_can_stamp(n))
+	if (nic_can_serve(n, o))
 		return 0;
+	if (nic_can_receive(n)) {
+		warnx("interface '%s' (driver '%s') timestamps received packets only: use --stamp receive at this end",
+		      n->name, n->driver);
+		return -EOPNOTSUPP;
+	}
 	if (n->can.phc_index < 0)
 		warnx("interface '%s' (driver '%s') has no hardware clock to stamp packets with: "
 		      "--stamp kernel works on any interface", n->name, n->driver);
@@ -222,13 +239,24 @@ static int say_granted(const struct nic *n, const struct options *o, const int s
 {
 	char how[64];
 
-	warnx("interface '%s' (driver '%s') was asked for transmit 'on' and receive filter '%s' but granted '%s' and "
-	      "'%s', so it stamps only some packets%s: use %s", n->name, n->driver, nic_filter_name(asked),
+	if (options_place_sent(o))
+		warnx("interface '%s' (driver '%s') was asked for receive filter '%s' but granted '%s', so it stamps "
+		      "only some packets%s: use %s", n->name, n->driver, nic_filter_name(asked),
+		      nic_filter_name(setting[RX_FILTER]), left, instead(n, o, how));
+	else
+		warnx("interface '%s' (driver '%s') was asked for transmit 'on' and receive filter '%s' but granted "
+		      "'%s' and '%s', so it stamps only some packets%s: use %s", n->name, n->driver, nic_filter_name(asked),
 	      nic_tx_type_name(setting[TX_TYPE]), nic_filter_name(setting[RX_FILTER]), left, instead(n, o, how));
 	return -ERANGE;
 }
 
 /* ---- Set-up and restoration ------------------------------------------------------------------------------------ */
+
+/* Without transmit timestamps of the NIC the setting found stays, for other programs. */
+static int choose_transmit(const struct options *o, int found)
+{
+	return options_place_sent(o) ? found : HWTSTAMP_TX_ON;
+}
 
 /*
  * Older drivers do not report their setting (no SIOCGHWTSTAMP), so it cannot be restored: "off" would take the
@@ -240,7 +268,7 @@ static int set_unseen(const struct nic *n, const struct options *o)
 {
 	const int filter = n->can.rx_filters & BIT(HWTSTAMP_FILTER_ALL) ? (int)HWTSTAMP_FILTER_ALL :
 			   options_in_ptp(o) ? narrowest(n, V2_L4 | V2_L2) : (int)HWTSTAMP_FILTER_NONE;
-	int error, setting[3] = { 0, HWTSTAMP_TX_ON, filter };
+	int error, setting[3] = { 0, choose_transmit(o, HWTSTAMP_TX_OFF), filter };
 
 	if (!filter)
 		return say_refused(n, o, HWTSTAMP_FILTER_ALL, -ERANGE);
@@ -267,7 +295,7 @@ static int set_and_verify(struct nic *n, const struct options *o)
 	const int filter = choose_filter(n, o, n->found[RX_FILTER]);
 	int error, now[3] = { 0 };
 
-	memcpy(n->set, (const int[3]){ 0, HWTSTAMP_TX_ON, filter }, sizeof(n->set));
+	memcpy(n->set, (const int[3]){ 0, choose_transmit(o, n->found[TX_TYPE]), filter }, sizeof(n->set));
 	n->changed = true; /* first, so that a signal from here on restores */
 	error = hwtstamp_ioctl(n, SIOCSHWTSTAMP, n->set);
 	if (error) {
@@ -289,7 +317,7 @@ static int set_and_verify(struct nic *n, const struct options *o)
 static int widen(struct nic *n, const struct options *o, const int now[3])
 {
 	const int filter = choose_filter(n, o, now[RX_FILTER]);
-	int setting[3] = { 0, HWTSTAMP_TX_ON, filter }, seen[3], back[3];
+	int setting[3] = { 0, choose_transmit(o, now[TX_TYPE]), filter }, seen[3], back[3];
 	int error = hwtstamp_ioctl(n, SIOCSHWTSTAMP, setting);
 
 	if (!error && !hwtstamp_ioctl(n, SIOCGHWTSTAMP, seen))
@@ -351,7 +379,7 @@ int nic_stamp(struct nic *n, const struct options *o)
 	nic_find_stamper(n);
 
 	if (!error)
-		error = check_abilities(n);
+		error = check_abilities(n, o);
 	if (error)
 		return error;
 	joined = nic_share_join(n);

@@ -28,6 +28,13 @@ const char *nic_other_transport(const struct nic *n, const struct options *o);
  * accept it without listing it. */
 bool nic_can_stamp(const struct nic *n);
 
+/* True if n->can has a hardware clock and timestamps of received packets: enough for --stamp receive, with transmit
+ * timestamps of the kernel. */
+bool nic_can_receive(const struct nic *n);
+
+/* True if the NIC can make the timestamps of these options, nic_can_stamp() or nic_can_receive(). */
+bool nic_can_serve(const struct nic *n, const struct options *o);
+
 /*
  * Makes the NIC stamp the packets of these options in both directions: reads its setting, changes it only if needed,
  * and reads it back. The receive filter is the narrowest listed filter that stamps these packets and all that were

@@ -151,7 +151,7 @@ static void put_stages(struct json *j, const struct breach_facts *f, unsigned be
 /* Times of this host's CLOCK_REALTIME, which the loop converts to the clock of the NIC. */
 static bool is_converted(const struct breach_facts *f, const struct sample *s, int i)
 {
-	return f->converted && !time_is_remote(i) && (s->source[i] == SOURCE_USER || i >= KERNEL_RECEIVE);
+	return f->converted && !time_is_remote(i) && s->source[i] != SOURCE_HARDWARE;
 }
 
 static void put_packet(struct json *j, const struct breach_facts *f, const struct sample *s)

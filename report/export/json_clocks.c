@@ -3,6 +3,7 @@
 #include "options.h"
 #include "report/export/json_parts.h"
 #include "report/text/label.h"
+#include "report/text/limit.h"
 #include "report/text/report.h"
 #include "report/text/sections.h"
 #include "report/text/stage.h"
@@ -209,9 +210,12 @@ static void put_bounds(struct json *j, const struct report *r)
 {
 	const struct result *result = r->result;
 
+	if (options_place_sent(r->options) && limit_placed_ns(r).known)
+		json_integer(j, "placed_within_ns", limit_placed_ns(r).value);
 	if (result_has_stages(result) && result->converted && result->bound_ns[BOUND_LOCAL].value)
 		json_integer(j, "stages_within_ns", clocks_stages_bound(r));
-	if (stage_is_split(r) && (result->remote == SOURCE_HARDWARE || result->bound_ns[BOUND_REMOTE].value))
+	if ((result->remote == SOURCE_RECEIVE && result->bound_ns[BOUND_REMOTE].known) ||
+	    (stage_is_split(r) && (result->remote == SOURCE_HARDWARE || result->bound_ns[BOUND_REMOTE].value)))
 		json_integer(j, "remote_stages_within_ns", result->bound_ns[BOUND_REMOTE].value);
 	json_bool(j, "converted", result->converted);
 	json_text(j, "no_stages", *result->no_stages ? result->no_stages : NULL);

@@ -5,6 +5,7 @@
 #include "report/export/json_parts.h"
 #include "report/text/confidence.h"
 #include "report/text/label.h"
+#include "report/text/limit.h"
 #include "report/text/report.h"
 #include "report/text/sections.h"
 #include "report/text/stage.h"
@@ -117,6 +118,7 @@ struct statistic {
 	struct optional within_ns; /* error of each value by the clock relation; not known: one clock made both timestamps */
 	struct optional within_end_ns; /* the same at the end of the run */
 	const struct confidence *confidence; /* NULL: not of the latency */
+	const char *limit; /* limit_words() */
 };
 
 static void put_metric(struct json *j, const struct statistic *f)
@@ -128,6 +130,8 @@ static void put_metric(struct json *j, const struct statistic *f)
 	json_text(j, "formula", f->formula);
 	json_count(j, "samples", h->count);
 	json_count(j, "negative", h->negatives);
+	if (f->limit)
+		json_text(j, "limit", f->limit);
 	if (f->within_ns.known)
 		json_integer(j, "within_ns", f->within_ns.value);
 	if (f->within_end_ns.known)
@@ -156,6 +160,7 @@ static void put_stages(struct json *j, const struct report *r, bool histograms)
 	stages_of_role(r->options->role, options_on_wire(r->options), stages);
 	for (int i = 0; i < STAGES; i++) {
 		const struct stage *s = &stages[i];
+		const char *words = limit_words(r, limit_of_stage(r, i));
 		struct part p;
 
 		if (s->from == s->to && s->less_from == s->less_to)
@@ -164,7 +169,9 @@ static void put_stages(struct json *j, const struct report *r, bool histograms)
 			continue;
 		stage_name(&p, r, s);
 		put_metric(j, &(struct statistic){ .label = p.name, .formula = p.formula, .histogram = result->stage[i],
-						   .with_histogram = histograms, .within_ns = bound_of(r, s) });
+						   .with_histogram = histograms, .limit = words,
+						   .within_ns = words ? limit_bound_ns(r, limit_of_stage(r, i)) :
+								bound_of(r, s) });
 	}
 }
 
@@ -191,15 +198,16 @@ static void put_plain(struct json *j, const char *label, const char *formula, co
 void json_metrics(struct json *j, const struct report *r, bool histograms)
 {
 	const struct result *result = r->result;
+	const char *words = limit_words(r, LIMIT_LATENCY), *equals;
 	char formula[64];
-	const char *equals;
 
 	label_latency(r->options, formula, sizeof(formula));
 	equals = strstr(formula, " = ");
 	json_object(j, "statistics");
 	put_metric(j, &(struct statistic){ .label = label_roles[r->options->role].latency,
 					   .formula = equals ? equals + 3 : NULL, .histogram = r->histogram,
-					   .with_histogram = histograms, .confidence = &result->confidence });
+					   .with_histogram = histograms, .confidence = &result->confidence,
+					   .limit = words, .within_ns = limit_bound_ns(r, LIMIT_LATENCY) });
 	put_stages(j, r, histograms);
 	put_one_way(j, r, histograms);
 	put_plain(j, "Sent late", "T1 - slot", result->planned[PLANNED_LATE], histograms);

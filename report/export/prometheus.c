@@ -6,6 +6,7 @@
 #include "options.h"
 #include "report/export/json.h"
 #include "report/text/label.h"
+#include "report/text/limit.h"
 #include "report/text/report.h"
 #include "report/text/sections.h"
 #include "report/verdict/verdict.h"
@@ -223,6 +224,21 @@ static void put_percentiles(struct text *t, const struct histogram *h)
 	    h->max_ns % NS_PER_S);
 }
 
+/* --stamp receive: the latency is limited in one direction, within a bound. */
+static void put_limit(struct text *t, const struct report *r)
+{
+	const char *words = limit_words(r, LIMIT_LATENCY);
+	const struct optional bound = limit_bound_ns(r, LIMIT_LATENCY);
+	const long long ns = bound.value;
+
+	if (!bound.known)
+		return;
+	put_head(t, "rant_last_run_latency_bound_seconds", "gauge",
+		 "Error of the latency of the last run, which is at most, or at least, the latency that is given.");
+	put(t, "rant_last_run_latency_bound_seconds{%s,limit=\"%s\"} %lld.%09lld\n", t->labels, words,
+	    ns / NS_PER_S, ns % NS_PER_S);
+}
+
 /* The counters are of all runs that have written this file. */
 static void put_last_run(struct text *t, const struct prometheus *p, bool over)
 {
@@ -237,6 +253,8 @@ static void put_last_run(struct text *t, const struct prometheus *p, bool over)
 			  counter_get(&a->lost));
 	if (over && r->histogram && r->histogram->count)
 		put_percentiles(t, r->histogram);
+	if (over && r->histogram && r->histogram->count)
+		put_limit(t, r);
 	if (over && !r->result->read)
 		put_gauge(t, "rant_last_run_end_time_seconds", "End of the last run, in seconds since 1970 (UTC).",
 			  (uint64_t)(clock_read_ns(CLOCK_REALTIME) / NS_PER_S));

@@ -32,8 +32,8 @@ const struct log_kind log_kinds[COLUMN_KINDS] = {
 static bool is_column(const struct options *o, int64_t remote, int i)
 {
 	const struct label_time *t = label_time(o->role, i);
-	const int64_t host = time_is_remote(i) ? remote : o->stamp;
 	bool transmit = *t->direction == 't';
+	const int64_t host = source_of_packets(time_is_remote(i) ? remote : o->stamp, transmit);
 
 	if (t->kernel)
 		return o->log_full && label_kernel_is_taken(t, o) &&

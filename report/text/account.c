@@ -394,7 +394,8 @@ static void write_lost_counters(FILE *out, const struct report *r)
 	const struct result_nic *nic = &r->result->nic;
 	const char *lost = nic_is_known(nic) ? nic_driver_lost(nic->driver) : NULL;
 
-	if (lost && options_by_nic(r->options) && counter_get(&r->result->account.missing_tx))
+	if (lost && options_by_nic(r->options) && !options_place_sent(r->options) &&
+	    counter_get(&r->result->account.missing_tx))
 		fprintf(out, "  Driver    :  '%s' counts lost transmit timestamps in %s\n", nic->driver, lost);
 }
 

@@ -6,6 +6,7 @@
 #include "options.h"
 #include "report/text/causes.h"
 #include "report/text/label.h"
+#include "report/text/limit.h"
 #include "report/text/stage.h"
 #include "report/text/report.h"
 #include "result/breach.h"
@@ -328,6 +329,7 @@ static void write_stages(FILE *out, const struct report *r, const struct sample 
 
 		if (!parts[i].known || (parts[i].index == STAGES && !parts[i].candidate))
 			continue;
+		limit_add(parts[i].name, sizeof(parts[i].name), r, limit_of_stage(r, parts[i].index));
 		fprintf(out, "  %s (%s): %" PRId64 " ns%s\n", parts[i].name, parts[i].formula, parts[i].value_ns,
 			&parts[i] == blame.part ? " <-- where the spike is" : "");
 		if (stages_split(&parts[i].stage, r->options->role, s, &unpolled_ns, &late_ns))
@@ -364,7 +366,7 @@ static void write_times(FILE *out, const struct report *r, const struct sample *
 			write_time(out, r, s, i);
 	write_time(out, r, s, remote ? REMOTE_KERNEL_RECEIVE : KERNEL_RECEIVE);
 	write_time(out, r, s, queue);
-	if (label_source(r, queue) == SOURCE_HARDWARE)
+	if (source_of_packets(label_source(r, queue), true) == SOURCE_HARDWARE)
 		write_time(out, r, s, queue + 1);
 	for (int i = first; i < first + TIMES; i++)
 		if (!label_time(role, i)->wire)
@@ -376,12 +378,18 @@ static void write_exceeds(FILE *out, const struct report *r, const struct sample
 	static const char *const metrics[] = { [METRIC_RESPONSE] = "Response", [METRIC_NETWORK] = "Network" };
 	const struct options *o = r->options;
 	const bool other = metric_of(o) != METRIC_RTT;
+	const enum limit_of of = !other ? LIMIT_LATENCY : o->threshold_on == METRIC_RESPONSE ? LIMIT_RESPONSE :
+				 LIMIT_NETWORK;
+	char limit[48];
 	int64_t value_ns;
 
 	result_metric(r->result, s, &value_ns);
-	fprintf(out, "%s %s (%" PRId64 " ns) exceeds threshold (%" PRId64 " ns).\n",
-		other ? metrics[o->threshold_on] : label_roles[o->role].breach, other ? "time" : "latency", value_ns,
-		o->threshold_ns);
+	fprintf(out, "%s %s (", other ? metrics[o->threshold_on] : label_roles[o->role].breach,
+		other ? "time" : "latency");
+	fprintf(out, "%" PRId64 " ns", value_ns);
+	if (*limit_text(limit, sizeof(limit), r, of))
+		fprintf(out, ", %s", limit);
+	fprintf(out, ") exceeds threshold (%" PRId64 " ns).\n", o->threshold_ns);
 }
 
 /* Index of the time at which the latency of a sample begins. */

@@ -10,6 +10,7 @@
 #include "report/text/confidence.h"
 #include "report/text/freeze.h"
 #include "report/text/label.h"
+#include "report/text/limit.h"
 #include "report/text/report.h"
 #include "report/text/sections.h"
 #include "report/text/stage.h"
@@ -110,8 +111,11 @@ static void write_answer(FILE *out, const struct report *r, bool color)
 {
 	const struct histogram *h = r->histogram;
 	struct paragraph p = { .text = "" };
+	char limit[48];
 
 	add(&p, r->options->role == ROLE_EMIT ? "RTT " : "Response ");
+	if (h->count && *limit_text(limit, sizeof(limit), r, LIMIT_LATENCY))
+		add(&p, "(%s) ", limit);
 	if (h->count) {
 		const struct percentile typical = histogram_percentile(h, 50, 100),
 					rare = histogram_percentile(h, 999, 1000);
@@ -248,7 +252,7 @@ static void write_row(FILE *out, int width, const char *name, const struct histo
 static void write_table(FILE *out, const struct report *r)
 {
 	struct stage stages[STAGES];
-	char title[16];
+	char title[16], name[32];
 
 	if (!r->histogram->count)
 		return;
@@ -259,13 +263,16 @@ static void write_table(FILE *out, const struct report *r)
 		fprintf(out, " %*s", COLUMN_WIDTH, title);
 	}
 	fprintf(out, " %*s\n", COLUMN_WIDTH, "max");
-	write_row(out, name_width(r), r->options->role == ROLE_EMIT ? "RTT" : "Response", r->histogram);
+	snprintf(name, sizeof(name), "%s", r->options->role == ROLE_EMIT ? "RTT" : "Response");
+	limit_add(name, sizeof(name), r, LIMIT_LATENCY);
+	write_row(out, name_width(r), name, r->histogram);
 	for (int i = 0; i < STAGES; i++) {
 		struct part part;
 
 		if (!stage_is_collected(r, i, &stages[i]) || !r->result->stage[i]->count)
 			continue;
 		stage_name(&part, r, &stages[i]);
+		limit_add(part.name, sizeof(part.name), r, limit_of_stage(r, i));
 		write_row(out, name_width(r), part.name, r->result->stage[i]);
 	}
 }

@@ -4,6 +4,7 @@
 
 #include "options.h"
 #include "report/text/label.h"
+#include "report/text/limit.h"
 #include "report/text/stage.h"
 #include "report/text/report.h"
 #include "report/verdict/verdict.h"
@@ -216,14 +217,35 @@ static void write_stamper(FILE *out, const struct report *r)
 		fprintf(out, "  Stamped by    : %s, which %s sends by\n", n->stamper, r->options->interface);
 }
 
+/* Timestamps of a kernel on the scale of a NIC's clock. */
+static void write_placed(FILE *out, const struct report *r)
+{
+	const struct placing *p = &r->result->placing;
+	char name[16];
+
+	if (options_place_sent(r->options) && limit_placed_ns(r).known)
+		fprintf(out, "  Sent packets  : %s is on the NIC's scale within +-%" PRId64
+			" ns, and before the NIC sends\n",
+			label_time_name(name, sizeof(name), r,
+					r->options->role == ROLE_EMIT ? EMIT_T1_WIRE : REFLECT_T3_WIRE),
+			limit_placed_ns(r).value);
+	if (counter_get(&p->samples))
+		fprintf(out, "  Kernel        : got received packets %" PRId64 " ns after the NIC (mean)%s\n",
+			placing_delay_ns(p),
+			placing_is_worse(p, 1) ? ": less than this bound, --stamp kernel is better" : "");
+	if (r->result->remote == SOURCE_RECEIVE && r->result->bound_ns[BOUND_REMOTE].known)
+		fprintf(out, "  Its replies   : T3_KERNEL is on the scale of the reflector's NIC within +-%" PRId64
+			" ns, and before it sends\n", r->result->bound_ns[BOUND_REMOTE].value);
+}
+
 bool clocks_are_shown(const struct report *r)
 {
 	const struct result *result = r->result;
 
 	return result->clocks.watched &&
-	       (r->options->stamp == SOURCE_HARDWARE || r->options->verbose || *result->no_stages ||
-		result->clocks.track[CLOCK_OF_SYSTEM].steps || clocks_remote_has_news(r) ||
-		(stage_is_split(r) && result->bound_ns[BOUND_REMOTE].value));
+	       (source_of_packets(r->options->stamp, false) == SOURCE_HARDWARE || r->options->verbose ||
+		*result->no_stages || result->clocks.track[CLOCK_OF_SYSTEM].steps || clocks_remote_has_news(r) ||
+		result->remote == SOURCE_RECEIVE || (stage_is_split(r) && result->bound_ns[BOUND_REMOTE].value));
 }
 
 void clocks_write(FILE *out, const struct report *r)
@@ -250,10 +272,12 @@ void clocks_write(FILE *out, const struct report *r)
 		write_rate(out, &p->rate);
 		fputc('\n', out);
 	}
+	write_placed(out, r);
 	if (result_has_stages(result) && result->converted && result->bound_ns[BOUND_LOCAL].value)
 		fprintf(out, "  Stages        : user-space times are on the NIC's scale within +-%" PRId64 " ns\n",
 			clocks_stages_bound(r));
-	if (stage_is_split(r) && (result->remote == SOURCE_HARDWARE || result->bound_ns[BOUND_REMOTE].value))
+	if (stage_is_split(r) &&
+	    (source_of_packets(result->remote, false) == SOURCE_HARDWARE || result->bound_ns[BOUND_REMOTE].value))
 		fprintf(out,
 			"  Remote stages : user-space times are on the scale of the reflector's stamps within +-"
 			"%" PRId64 " ns\n", result->bound_ns[BOUND_REMOTE].value);

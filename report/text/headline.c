@@ -5,6 +5,7 @@
 #include "histogram.h"
 #include "options.h"
 #include "report/text/label.h"
+#include "report/text/limit.h"
 #include "report/text/report.h"
 #include "report/verdict/verdict.h"
 #include "result/result.h"
@@ -48,7 +49,11 @@ static void write_latency(FILE *out, const struct histogram *h)
 
 void headline_write_latency(FILE *out, const struct report *r)
 {
+	char limit[48];
+
 	fputs(r->options->role == ROLE_EMIT ? "RTT " : "Response ", out);
+	if (r->histogram->count && *limit_text(limit, sizeof(limit), r, LIMIT_LATENCY))
+		fprintf(out, "(%s) ", limit);
 	if (r->histogram->count)
 		write_latency(out, r->histogram);
 	else

@@ -33,6 +33,10 @@ const struct label_stamp label_stamps[] = {
 	[SOURCE_KERNEL] = { "KERNEL", "kernel", "kernel", "CLOCK_REALTIME, read by the kernel", "by its kernel" },
 	[SOURCE_HARDWARE] = { "HW", "NIC", "hardware", "the clock of the NIC", "by its NIC" },
 	[SOURCE_LOCAL] = { "LOCAL", "host", NULL, NULL, "of an unreported kind" },
+	/* of its sent packets */
+	[SOURCE_RECEIVE] = { "KERNEL", "kernel", "receive",
+			     "received packets by the NIC, sent packets by the kernel, on the scale of the NIC's clock",
+			     "received packets by its NIC, sent packets by its kernel" },
 	[SOURCE_NONE] = { "LOCAL", "host", NULL, NULL, "of an unreported kind" }, /* no reply reported a source */
 };
 
@@ -71,7 +75,7 @@ const struct label_discard label_discards[LABEL_DISCARDS] = {
 
 static const char *stamp_name(char *text, size_t bytes, const struct label_time *t, int64_t wire)
 {
-	const bool own = t->suffix && !(t->itself && wire == SOURCE_KERNEL);
+	const bool own = t->suffix && !(t->itself && source_of_packets(wire, true) == SOURCE_KERNEL);
 
 	snprintf(text, bytes, "%s_%s", t->name, own ? t->suffix : label_stamps[label_source_of(t, wire)].suffix);
 	return text;

@@ -61,7 +61,7 @@ extern const struct label_percentile label_percentiles[PERCENTILES];
 extern const struct label_discard label_discards[LABEL_DISCARDS];
 extern const struct label_role label_roles[]; /* by enum role */
 extern const struct label_time label_kernel[][2]; /* KERNEL_RECEIVE, KERNEL_QUEUE, KERNEL_DRIVER; by enum role */
-extern const struct label_stamp label_stamps[]; /* by enum source */
+extern const struct label_stamp label_stamps[]; /* by enum source, HOST_SOURCES elements */
 extern const struct label_follow_up label_follow_ups[FOLLOW_UPS];
 
 /* Text from which json_name() makes the JSON member of a follow-up that has a row. */
@@ -85,7 +85,7 @@ int64_t label_source(const struct report *r, int i);
 /* enum source of time i: of the timestamps of its host on the wire, of user space, or of the kernel's receive time. */
 static inline int64_t label_source_of(const struct label_time *t, int64_t wire)
 {
-	return t->wire ? wire : t->kernel ? SOURCE_KERNEL : SOURCE_USER;
+	return t->wire ? source_of_packets(wire, *t->direction == 't') : t->kernel ? SOURCE_KERNEL : SOURCE_USER;
 }
 
 /* True if the run takes this time of the kernel. */

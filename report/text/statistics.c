@@ -6,6 +6,7 @@
 #include "options.h"
 #include "report/text/confidence.h"
 #include "report/text/label.h"
+#include "report/text/limit.h"
 #include "report/text/stage.h"
 #include "report/text/report.h"
 #include "result/result.h"
@@ -334,10 +335,12 @@ static void write_no_remote_stages(FILE *out, const struct result *result)
 /* The whole latency, the first row of the table. */
 static void write_whole(FILE *out, const struct report *r, struct table *t)
 {
-	char latency[64];
+	char latency[64], name[32];
 
 	label_latency(r->options, latency, sizeof(latency));
-	write_stage(out, t, r->options->role == ROLE_EMIT ? "Round trip" : "Response", strstr(latency, "= ") + 2,
+	snprintf(name, sizeof(name), "%s", r->options->role == ROLE_EMIT ? "Round trip" : "Response");
+	limit_add(name, sizeof(name), r, LIMIT_LATENCY);
+	write_stage(out, t, name, strstr(latency, "= ") + 2,
 		    r->histogram, 0);
 }
 
@@ -385,6 +388,7 @@ void statistics_write_stages(FILE *out, const struct report *r, int columns)
 		if (!stage_is_collected(r, i, &stages[i]))
 			continue;
 		stage_name(&p, r, &stages[i]);
+		limit_add(p.name, sizeof(p.name), r, limit_of_stage(r, i));
 		write_stage(out, &t, p.name, p.formula, result->stage[i], 0);
 	}
 	if (result->poll_gaps.within)

@@ -72,6 +72,8 @@ enum status status_judge(const struct report *r, const char *server, int write_e
 		print_nothing(r, server);
 		return STATUS_FAILED;
 	}
+	if (r->result->placing.refused)
+		return STATUS_FAILED; /* after its message */
 	if (r->result->end == END_GIVEN_UP) {
 		warnx("gave up: %s has not answered for %g s: the report has what was measured until then", server,
 		      (double)o->give_up_ns / NS_PER_S);
@@ -79,7 +81,7 @@ enum status status_judge(const struct report *r, const char *server, int write_e
 	}
 	if (counter_get(&a->unstamped) && !counter_get(&a->recorded)) {
 		warnx("nothing was recorded: a stamp is missing from every exchange (see 'Missing stamps'): try %s",
-		      o->stamp == SOURCE_HARDWARE ? "--stamp kernel" : "a --warmup, or --stamp user");
+		      options_by_nic(o) ? "--stamp kernel" : "a --warmup, or --stamp user");
 		return STATUS_FAILED;
 	}
 	if (write_error)

@@ -189,7 +189,8 @@ static enum verdict_outcome look_steps(const struct verdict_facts *f, struct ver
 		/* timestamps of a clock that stands still or is too fast contradict the user-space times too */
 		left_out = 0;
 	nic = options_by_nic(f->options) ? t->steps : 0;
-	system = !options_by_nic(f->options) || result_has_stages(f->result) ? c->track[CLOCK_OF_SYSTEM].steps : 0;
+	system = !options_by_nic(f->options) || options_place_sent(f->options) || result_has_stages(f->result) ?
+			 c->track[CLOCK_OF_SYSTEM].steps : 0;
 	found->number = nic + system + left_out;
 	if (nic)
 		verdict_say(found, "the NIC's clock %" PRIu64 " time%s", nic, verdict_s(nic));

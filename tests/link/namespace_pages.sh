@@ -602,6 +602,7 @@ list problems of this host that would disturb a measurement|else: pages: the doc
 run a permanent reflector under systemd; print its interim report|else: test_service.sh, and namespace_standing.sh
 end the run when p99.9 is known to 5 %|else: namespace_pair.sh
 use a NIC that timestamps PTP packets only|else: namespace_transports.sh
+use a NIC that timestamps received packets only|else: tests/lab/test_receive.sh, on such a NIC
 measure on Ethernet without IP|else: namespace_transports.sh
 cover all paths of a fabric (ECMP), or all queues of a NIC|run_emitter --count 200
 set CPU and priority as `taskset -c 5 chrt -f 22` does|run_emitter --cpu FIRST

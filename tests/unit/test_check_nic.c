@@ -47,6 +47,18 @@ static void test_stamps(void **state)
 	look("stamps");
 	c.nic.can.phc_index = -1;
 	look("stamps");
+	c.nic.can.phc_index = 0;
+	c.nic.can.rx_filters = ALL;
+	c.nic.can.stamping = SOF_TIMESTAMPING_RX_HARDWARE | SOF_TIMESTAMPING_RAW_HARDWARE |
+			     SOF_TIMESTAMPING_TX_SOFTWARE;
+	look("stamps");
+	options.stamp = SOURCE_RECEIVE;
+	look("stamps");
+	look("stamp setting");
+	c.nic.can.stamping &= ~(unsigned)SOF_TIMESTAMPING_TX_SOFTWARE;
+	look("stamps");
+	options.stamp = SOURCE_HARDWARE;
+	c.nic.can.phc_index = -1;
 	options.no_tx_stamps = true;
 	look("stamps");
 	options.no_tx_stamps = false;
@@ -448,6 +460,9 @@ static void test_phc(void **state)
 	c.brief = false;
 	fake.phc_error = EACCES;
 	look("NIC clock");
+	options.stamp = SOURCE_RECEIVE;
+	look("NIC clock");
+	options.stamp = SOURCE_HARDWARE;
 	fake.phc_error = 0;
 	c.nic.can.phc_index = -1;
 	look("NIC clock");

@@ -148,7 +148,7 @@ static void the_slack_of_a_step(void **state)
 
 			for (int t = 0; t < TIMES; t++)
 				s.source[t] = remote & 1u << t ? SOURCE_USER : SOURCE_NONE;
-			if (sample_is_stepped(&s) != (cases[i].stepped && remote == (1 << TIMES) - 1))
+			if (sample_is_stepped(&s, 0) != (cases[i].stepped && remote == (1 << TIMES) - 1))
 				fail_msg("case %zu with times %x", i, remote);
 		}
 	}

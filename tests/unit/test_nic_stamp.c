@@ -343,21 +343,64 @@ static void test_kernel_set_needs_permission(void **state)
 	nic_close(&n);
 }
 
+/* --stamp receive sets the filter only, and leaves the transmit type to other programs. */
+static void test_receive(void **state)
+{
+	static const struct options receive = { .transport = TRANSPORT_UDP, .stamp = SOURCE_RECEIVE };
+	static const uint32_t half = SOF_TIMESTAMPING_RX_HARDWARE | SOF_TIMESTAMPING_RAW_HARDWARE |
+				     SOF_TIMESTAMPING_TX_SOFTWARE;
+	static const struct {
+		const struct options *o;
+		uint32_t stamping, tx_types;
+		int found[3], result, stamped[3];
+	} cases[] = {
+		{ &receive, half, BIT(HWTSTAMP_TX_OFF), { 0, 0, 0 }, 0, { 0, 0, 1 } },
+		{ &receive, half, BIT(HWTSTAMP_TX_OFF), { 0, 0, 1 }, 0, { 0, 0, 1 } },
+		{ &receive, HARDWARE | half, OFF_ON, { 0, 1, 12 }, 0, { 0, 1, 1 } },
+		{ &udp, half, BIT(HWTSTAMP_TX_OFF), { 0, 0, 0 }, -EOPNOTSUPP, { 0, 0, 0 } },
+		/* Without transmit timestamps of the kernel it is no help. */
+		{ &udp, half & ~(uint32_t)SOF_TIMESTAMPING_TX_SOFTWARE, BIT(HWTSTAMP_TX_OFF), { 0, 0, 0 }, -EOPNOTSUPP,
+		  { 0, 0, 0 } },
+		{ &receive, half & ~(uint32_t)SOF_TIMESTAMPING_TX_SOFTWARE, OFF_ON, { 0, 0, 0 }, -EOPNOTSUPP, { 0, 0, 0 } },
+		{ &receive, HARDWARE & ~(uint32_t)SOF_TIMESTAMPING_RX_HARDWARE, OFF_ON, { 0, 0, 0 }, -EOPNOTSUPP,
+		  { 0, 0, 0 } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct script s = { .can = { cases[i].stamping, cases[i].tx_types, NONE_ALL, 0 } };
+		struct nic n;
+		int result;
+
+		memcpy(s.found, cases[i].found, sizeof(s.found));
+		fake_on(&s);
+		assert_int_equal(nic_open(&n, "fake0"), 0);
+		CAPTURED(result, nic_stamp(&n, cases[i].o));
+		assert_int_equal(result, cases[i].result);
+		if (result)
+			golden_line(said);
+		assert_setting("stamped", cases[i].stamped);
+		nic_close(&n);
+		assert_setting("restored", cases[i].found);
+	}
+}
+
 int main(void)
 {
-	struct CMUnitTest tests[COUNT_OF(scripts) + 7] = {
+	struct CMUnitTest tests[COUNT_OF(scripts) + 8] = {
 		cmocka_unit_test_teardown(test_close_restores, fake_off),
 		cmocka_unit_test_teardown(test_signal_while_setting, fake_off),
 		cmocka_unit_test_teardown(test_ptp_filters, fake_off),
 		cmocka_unit_test_teardown(test_ptp_refused, fake_off),
 		cmocka_unit_test_teardown(test_read_setting, fake_off),
+		cmocka_unit_test_teardown(test_receive, fake_off),
 		IN_NAMESPACE(test_kernel_veth_has_no_clock),
 		IN_NAMESPACE(test_kernel_set_needs_permission),
 	};
 
 	util_seed();
 	for (size_t i = 0; i < COUNT_OF(scripts); i++)
-		tests[7 + i] = (struct CMUnitTest){ .name = scripts[i].name, .test_func = test_script,
+		tests[8 + i] = (struct CMUnitTest){ .name = scripts[i].name, .test_func = test_script,
 						    .teardown_func = fake_off, .initial_state = (void *)&scripts[i] };
 	return golden_run(tests);
 }

@@ -134,6 +134,8 @@ static const struct good {
 	  { YES(sw_timestamps), NUM(stages.detail, STAGES_FULL), NUM(stages.every, 1000000) } },
 	{ { E, "--stamp", "kernel" }, { NUM(stamp, SOURCE_KERNEL) } },
 	{ { E, "--stamp=user" }, { NUM(stamp, SOURCE_USER) } },
+	{ { E, "--stamp", "receive" }, { NUM(stamp, SOURCE_RECEIVE) } },
+	{ { E, "--stamp", "receive-any" }, { NUM(stamp, SOURCE_RECEIVE), YES(any_bound) } },
 	{ { E, "--stamp", "user", "--stamp", "kernel" }, { NUM(stamp, SOURCE_KERNEL) } },
 	{ { E, "-R" }, { NUM(stamp, SOURCE_USER), YES(no_hw_stamps) } },
 	{ { E, "--no-hw-ts" }, { NUM(stamp, SOURCE_USER), YES(no_hw_stamps) } },

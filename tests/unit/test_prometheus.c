@@ -1,4 +1,4 @@
-/* build: sources=host/nic/nic_driver.c,report/verdict/verdict_finding.c,report/export/prometheus_earlier.c,report/text/account.c,report/export/json.c,report/text/label.c,report/log/log_file.c,report/log/log_mend.c,histogram.c,@result,wire/[a-z]*.c,host/process/memory.c,host/counters/pmc.c,host/clock/clock*.c libs=-lm */
+/* build: sources=host/nic/nic_driver.c,report/verdict/verdict_finding.c,report/export/prometheus_earlier.c,report/text/account.c,report/export/json.c,report/text/label.c,report/text/limit.c,report/log/log_file.c,report/log/log_mend.c,histogram.c,@result,wire/[a-z]*.c,host/process/memory.c,host/counters/pmc.c,host/clock/clock*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The file for node_exporter: its buckets, when it is replaced, and that a name of an interface cannot break it. */
 #include "report/export/prometheus.c"

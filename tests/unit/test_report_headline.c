@@ -1,4 +1,4 @@
-/* build: sources=report/verdict/verdict_finding.c,report/text/label.c,histogram.c,@result,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
+/* build: sources=report/verdict/verdict_finding.c,report/text/label.c,report/text/limit.c,histogram.c,@result,host/process/memory.c,wire/[a-z]*.c,host/clock/clock*.c,host/counters/pm*.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The line that a person quotes. */
 #include "report/text/headline.c"

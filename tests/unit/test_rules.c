@@ -194,9 +194,38 @@ static void the_slack_of_a_response(void **state)
 
 		s.time_ns[T2] = 1600 * NS_PER_S;
 		s.time_ns[T3] = s.time_ns[T2] + cases[i].response_ns;
-		if (rules_is_response(&s) != cases[i].possible)
+		if (rules_is_response(&s, 0) != cases[i].possible)
 			fail_msg("case %zu", i);
 	}
+}
+
+/* A time of a kernel that was placed on the scale of the NIC's clock is off by up to its bound: 100 ns of T1, 200 ns of
+ * T3. */
+static void the_slack_of_placed_times(void **state)
+{
+	static const struct {
+		enum source t1, t3;
+		int64_t slack_ns;
+	} cases[] = {
+		{ SOURCE_HARDWARE, SOURCE_HARDWARE, 0 }, { SOURCE_KERNEL, SOURCE_HARDWARE, 100 },
+		{ SOURCE_HARDWARE, SOURCE_KERNEL, 200 }, { SOURCE_KERNEL, SOURCE_KERNEL, 300 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		begin(ROLE_EMIT);
+		f.sample.source[EMIT_T1_WIRE] = (uint8_t)cases[i].t1;
+		f.sample.source[T3] = (uint8_t)cases[i].t3;
+		f.sample.time_ns[T3] = f.sample.time_ns[T2] - RESPONSE_SLACK_NS - cases[i].slack_ns;
+		assert_true(rules_fits(&f));
+		f.sample.time_ns[T3]--;
+		assert_false(rules_fits(&f));
+	}
+	/* Both of the kernel: a single clock, without an error. */
+	begin(ROLE_EMIT);
+	memset(f.sample.source, SOURCE_KERNEL, sizeof(f.sample.source));
+	assert_int_equal(rules_t1_error_ns(&f), 0);
+	assert_int_equal(rules_t3_error_ns(&f), 0);
 }
 
 /* The first broken rules are kept, all are counted. */
@@ -222,6 +251,7 @@ int main(void)
 		cmocka_unit_test(a_good_sample_is_left_alone),
 		cmocka_unit_test(what_contradicts_the_clocks),
 		cmocka_unit_test(the_slack_of_a_response),
+		cmocka_unit_test(the_slack_of_placed_times),
 		cmocka_unit_test(many_broken_rules),
 	};
 

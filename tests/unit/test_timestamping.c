@@ -161,6 +161,36 @@ static void each_check_of_a_transmit_stamp(void **state)
 	}
 }
 
+/* --stamp receive: of an entry with both times that of the kernel; of a received packet that of the NIC. */
+static void the_kernel_of_sent_packets_the_nic_of_received_ones(void **state)
+{
+	static const struct change both = { .name = "both" }, nic_only = { .no_software = true };
+	struct stamps stamps = { .software = { SECONDS, SOFTWARE_NS }, .hardware = { SECONDS, HARDWARE_NS } };
+	union control control;
+	struct fake_message m;
+	struct departure d = { .id = 1 };
+	int64_t time_ns, kernel_ns;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		m = entry(i ? &nic_only : &both);
+		begin(SOURCE_HARDWARE);
+		c.sent_by_kernel = true;
+		fake_put(&fake.error_queue, &m);
+		assert_int_equal(stamp_fetch(&c, &d), i ? FETCH_OTHER : FETCH_STAMP);
+		if (!i)
+			assert_int_equal(d.time_ns, time_of(SOURCE_KERNEL));
+		fake_end();
+	}
+	put_message(&control.align, SOL_SOCKET, SCM_TIMESTAMPING, &stamps, sizeof(stamps));
+	assert_true(read_stamp(c.wire, &control.align, &time_ns, &kernel_ns));
+	assert_int_equal(time_ns, time_of(SOURCE_HARDWARE));
+	assert_int_equal(kernel_ns, time_of(SOURCE_KERNEL));
+	assert_int_equal(channel_sent_source(&c), SOURCE_KERNEL);
+	begin(SOURCE_HARDWARE);
+	assert_int_equal(channel_sent_source(&c), SOURCE_HARDWARE);
+}
+
 /* With requested ids, an entry with only an id is valid; with any other deviation it is not. */
 static void an_entry_with_an_id(void **state)
 {
@@ -877,6 +907,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_teardown(f, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(an_entry_with_an_id),
+		TEST(the_kernel_of_sent_packets_the_nic_of_received_ones),
 		TEST(entries_of_the_kernel), TEST(an_id_is_asked_for), TEST(a_stamp_is_asked_for),
 		TEST(each_check_of_a_transmit_stamp), TEST(truncated_control_data_of_a_stamp), TEST(the_error_queue),
 		TEST(the_control_buffer_is_large_enough), TEST(nonsense_control_data), TEST(a_good_datagram),

@@ -238,6 +238,12 @@ static void our_own_is_read(void **state)
 	assert_true(r.t2_user_known);
 	assert_int_equal(r.wire_source, SOURCE_NONE);
 	assert_true(r.software_bound_ns == -1);
+	/* T2 of its NIC and follow-ups of its kernel, on that scale. */
+	r = read_with("00f00014 52414e54 40 05 0000 00000005 0000000000000000");
+	assert_int_equal(r.wire_source, SOURCE_RECEIVE);
+	assert_true(r.software_bound_ns == 5);
+	r = read_with("00f00014 52414e54 40 06 0000 00000005 0000000000000000");
+	assert_int_equal(r.wire_source, SOURCE_NONE);
 	/* The largest number stands for all that do not fit, and bounds nothing. */
 	r = read_with("00f00014 52414e54 d0 03 0000 ffffffff e8fe6f801f9add37");
 	assert_true(r.software_bound_ns == -1);

@@ -678,7 +678,7 @@ static int sim_stop(struct net_device *dev)
 /* The kernel has checked that the values exist. */
 static int grant(struct sim *s, int tx_type, int *rx_filter)
 {
-	if (tx_type != HWTSTAMP_TX_OFF && tx_type != HWTSTAMP_TX_ON)
+	if (tx_type != HWTSTAMP_TX_OFF && (tx_type != HWTSTAMP_TX_ON || READ_ONCE(rx_only)))
 		return -ERANGE;
 	switch (*rx_filter) {
 	case HWTSTAMP_FILTER_NONE:
@@ -773,10 +773,10 @@ static int sim_get_ts_info(struct net_device *dev, struct ethtool_ts_info *info)
 	info->phc_index = -1;
 	if (!READ_ONCE(has_phc))
 		return 0;
-	info->so_timestamping |= SOF_TIMESTAMPING_TX_HARDWARE | SOF_TIMESTAMPING_RX_HARDWARE |
-				 SOF_TIMESTAMPING_RAW_HARDWARE;
+	info->so_timestamping |= SOF_TIMESTAMPING_RX_HARDWARE | SOF_TIMESTAMPING_RAW_HARDWARE |
+				 (READ_ONCE(rx_only) ? 0 : SOF_TIMESTAMPING_TX_HARDWARE);
 	info->phc_index = ptp_clock_index(s->clock.ptp);
-	info->tx_types = BIT(HWTSTAMP_TX_OFF) | BIT(HWTSTAMP_TX_ON);
+	info->tx_types = BIT(HWTSTAMP_TX_OFF) | (READ_ONCE(rx_only) ? 0 : BIT(HWTSTAMP_TX_ON));
 	info->rx_filters = BIT(HWTSTAMP_FILTER_NONE) | BIT(HWTSTAMP_FILTER_PTP_V2_EVENT) |
 			   (READ_ONCE(filter_all) ? BIT(HWTSTAMP_FILTER_ALL) : 0);
 	return 0;

@@ -60,6 +60,7 @@ PARAM(uint, rx_stamp_missing_every, 0, "");
 PARAM_EACH(stamp_slots, "no transmit stamp while so many are outstanding; 0: always");
 
 PARAM(bool, filter_all, true, "N: only PTP packets can be stamped on receipt, ALL answers ERANGE");
+PARAM(bool, rx_only, false, "Y: no transmitted packet is stamped, TX_ON answers ERANGE");
 PARAM(bool, has_phc, true, "N: no hardware clock and no hardware stamps are told by ethtool");
 PARAM_EACH(phc_offset_ns, "");
 PARAM_EACH(drift_ppb, "");
