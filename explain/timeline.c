@@ -6,7 +6,7 @@
 #include "explain/timeline.h"
 
 #include "explain/why.h"
-#include "report/export/json_parts.h"
+#include "report/export/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -18,8 +18,8 @@ CLASSES = {
     "nmi": ("#000000", "NMI"), "thread": ("#0072b2", "thread"), "idle": ("#d5d9de", "idle"), "rant": ("#009e73", "rant itself"),
     "interrupt_held": ("#f0e442", "interrupt held back"), "interrupt_held_idle": ("#f0e442", "interrupt held back"),
     "deferred": ("#56b4e9", "deferred to ksoftirqd"), "softirqs_off": ("#56b4e9", "softirqs off"), "packets": ("#b39ddb", "other packets"),
-    "not_seen": ("#4a4a4a", "not seen by the kernel"), "nic": ("#8d6e63", "NIC or its bus"), "not_in_trace": ("#ffffff", "not in the trace"),
-    "events_lost": ("#ffffff", "events lost"), "others": ("#9e9e9e", "others"),
+    "not_seen": ("#4a4a4a", "not seen by the kernel"), "nic": ("#8d6e63", "NIC or its bus"), "not_in_trace": ("#f6d5d5", "not in the trace"),
+    "events_lost": ("#f6d5d5", "events lost"), "others": ("#9e9e9e", "others"),
 }
 
 
@@ -300,7 +300,21 @@ def notes(hosts, between):
             out.append(f"{host.data['spans_left_out']:,} intervals of the {ROLES[host.role]} are left out.")
         if host.late and host.late["longest"]:
             out.append("Which stage was late is not known: the longest is shown.")
-    return " ".join(out)
+    return out
+
+
+def put_notes(c, sentences):
+    """Sentences in as many lines as they need."""
+    lines = [""]
+    for one in sentences:
+        longer = f"{lines[-1]} {one}".strip()
+        if width_of(longer, 11) > WIDTH - 28 and lines[-1]:
+            lines.append(one)
+        else:
+            lines[-1] = longer
+    for line in lines:
+        c.text(14, c.y + 12, fit(line, 11, WIDTH - 28), 12, SOFT)
+        c.y += 18
 
 
 def compose(hosts, between, title=None):
@@ -329,8 +343,8 @@ def compose(hosts, between, title=None):
         put_wires(c, *hosts, *middles, between)
     put_events(c, guilty, zero)
     put_legend(c, hosts)
-    c.text(14, c.y + 12, fit(notes(hosts, between), 12, WIDTH - 28), 12, SOFT)
-    tall = c.y + 28
+    put_notes(c, notes(hosts, between))
+    tall = c.y + 10
     about = html.escape(f"Packet {hosts[0].seq} on a time axis. {cause(guilty)}")
     head = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {tall:.0f}" width="{WIDTH}" height="{tall:.0f}" role="img" font-family="DejaVu Sans, Arial, sans-serif">',
             f"<title>{about}</title>",

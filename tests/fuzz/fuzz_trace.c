@@ -5,7 +5,9 @@
  * the contents. It must not crash; each line on stderr is complete, and a refusal is one line.
  */
 #include "explain/text.h"
+#include "explain/timeline.h"
 #include "explain/why.h"
+#include "report/export/json.h"
 
 #include "tests/fuzz/insist.h"
 
@@ -94,6 +96,23 @@ static void put_trace_files(const uint8_t *data, size_t bytes)
 		put_trace_file(trace_files[i], contents[i], length[i]);
 }
 
+static int put_nowhere(void *context, const char *from, size_t bytes)
+{
+	(void)context;
+	return bytes && !from ? -EINVAL : 0;
+}
+
+static void write_timeline(const struct evidence *e, const struct owners *o, const struct cause *c)
+{
+	static struct json j;
+
+	json_begin(&j, put_nowhere, NULL, false);
+	json_object(&j, NULL);
+	timeline_write(&j, e, o, c);
+	json_end(&j);
+	INSIST(!json_finish(&j));
+}
+
 static int explain_trace(void)
 {
 	static struct evidence e;
@@ -111,8 +130,10 @@ static int explain_trace(void)
 	memset(&o, 0, sizeof(o));
 	stderr = caught; /* in glibc it is a variable */
 	error = evidence_open(&e, trace_folder, reason);
-	if (!error)
+	if (!error) {
 		error = cause_find(&c, &o, &e, reason);
+		write_timeline(&e, &o, &c); /* also without a cause */
+	}
 	if (!error) {
 		explain_write(nowhere, &c, &e, "");
 		why_take(&w, &c, &e);

@@ -1,4 +1,4 @@
-/* build: sources=explain/[a-d]*.c,explain/ev*.c,explain/[f-z]*.c,analyse/tree.c,result/causes.c libs= */
+/* build: sources=explain/[a-d]*.c,explain/ev*.c,explain/[f-z]*.c,analyse/tree.c,result/causes.c,report/text/causes.c,report/export/json.c,report/text/label.c,result/stages.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Folders of traces: those of the fuzzing corpus, and random changes of them. */
 #include "tests/fuzz/fuzz_trace.c"
