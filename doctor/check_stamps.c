@@ -3,6 +3,7 @@
 #include "doctor/inside.h"
 #include "host/nic/nic.h"
 #include "host/nic/nic_names.h"
+#include "host/nic/nic_provider.h"
 #include "host/nic/nic_stamp.h"
 #include "options.h"
 
@@ -164,6 +165,35 @@ static void judge_setting(struct check *c, const int setting[3])
 		check_say(c, OK, SETTING, NULL, NULL, "%s: rant sets it for the run and restores it", what);
 }
 
+/* The devices that can stamp the packets of this interface, apart from the selected one. */
+static void look_at_other_providers(struct check *c, const struct nic_provider *selected)
+{
+	struct nic_provider list[NIC_PROVIDERS];
+	const int count = nic_provider_list(&c->nic, list);
+	char text[NIC_PROVIDER_BYTES];
+
+	for (int i = 0; i < count; i++)
+		if (!nic_provider_same(&list[i], selected))
+			check_say(c, NOTE, CHECK_TSINFO,
+				  "its times differ; ptp4l or ethtool may select it in mid-run", NULL,
+				  "not selected: %s", nic_provider_text(&list[i], text));
+}
+
+/* No line where no hardware timestamps are used. */
+static void look_at_provider(struct check *c)
+{
+	char text[NIC_PROVIDER_BYTES];
+	struct nic_provider p;
+
+	if (!options_by_nic(c->options) || c->abilities_error || !nic_can_stamp(&c->nic))
+		return;
+	if (!nic_provider_read(&c->nic, &p))
+		return check_say(c, OK, CHECK_TSINFO, NULL, NULL,
+				 "not known whether the MAC or a PHY stamps: Linux 6.14 and newer report it");
+	check_say(c, OK, CHECK_TSINFO, NULL, NULL, "%s", nic_provider_text(&p, text));
+	look_at_other_providers(c, &p);
+}
+
 static void look_at_setting(struct check *c)
 {
 	int setting[3], error;
@@ -318,6 +348,7 @@ static void look_at_driver(struct check *c)
 
 const struct check_row check_stamps_rows[] = {
 	{ "NIC", "stamps", look_at_abilities, false },
+	{ NULL, "provider", look_at_provider, false },
 	{ NULL, "stamp setting", look_at_setting, false },
 	{ NULL, "users", look_at_users, false },
 	{ NULL, "driver", look_at_driver, false },

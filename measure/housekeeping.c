@@ -99,6 +99,7 @@ static void add_duties(struct housekeeping *h)
 		{ o->save_trace_path != NULL, { HOUSEKEEPING_PERIOD_NS, .act = look_unseen, .context = h } },
 		{ o->trace_rearm, { HOUSEKEEPING_PERIOD_NS, .act = trace_keep_now, .context = &h->keeper } },
 		{ true, { HOUSEKEEPING_PERIOD_NS, .act = link_look, .context = &h->link } },
+		{ options_by_nic(o), { NS_PER_S, .act = nic_provider_look, .context = &h->provider } },
 		{ o->role == ROLE_EMIT, { HOUSEKEEPING_PERIOD_NS, .act = h->print_outage, .context = h->context } },
 		{ true, { HOUSEKEEPING_PERIOD_NS, .early = CLOCK_EARLY, .act = compare_clocks, .context = h } },
 		{ options_place_sent(o) && !o->any_bound,
@@ -164,6 +165,7 @@ int housekeeping_start(struct housekeeping *h)
 	h->unseen.activity = &h->activity.activity;
 	if (o->save_trace_path)
 		activity_unseen_begin(&h->unseen);
+	h->provider.nic = h->link.nic;
 	add_duties(h);
 	read_state_before(h);
 	error = worker_start(&h->worker);
@@ -199,6 +201,7 @@ void housekeeping_read_before(struct housekeeping *h)
 void housekeeping_read_after(struct housekeeping *h)
 {
 	link_read(h->link.nic, &h->link.after);
+	nic_provider_look(&h->provider);
 	compare_clocks(h);
 	activity_read(&h->activity.activity, &h->activity.end, false);
 	read_setting(h, &h->exchange->result.nic.setting[1]);
@@ -210,6 +213,7 @@ void housekeeping_take(const struct housekeeping *h)
 
 	take_activity(&result->activity, &h->activity);
 	take_nic(&result->nic, h->link.nic, &h->link);
+	take_nic_provider(&result->nic, &h->provider);
 	take_changes(&result->changes, &h->changes);
 	take_clocks(&result->clocks, &h->clocks, result->began_ns);
 }

@@ -12,6 +12,7 @@
 #include "host/counters/activity_unseen.h"
 #include "host/counters/changes.h"
 #include "host/nic/link.h"
+#include "host/nic/nic_provider.h"
 #include "host/process/worker.h"
 #include "host/trace/trace_save.h"
 #include "measure/exchange.h"
@@ -36,6 +37,7 @@ struct housekeeping {
 
 	/* Results. */
 	struct clock_watch clocks;
+	struct nic_provider_watch provider;
 	struct machine_changes changes;
 	struct breach_printer breaches;
 	struct trace_keeper keeper;

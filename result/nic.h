@@ -28,6 +28,10 @@ struct result_nic {
 	char stamper[IFNAMSIZ]; /* interface whose NIC stamps; empty: not known */
 	bool stamper_is_other; /* it is not this interface */
 	unsigned moves; /* changes of the stamper during the run */
+	struct nic_provider provider; /* of the timestamps, before the run */
+	struct nic_provider provider_after;
+	unsigned provider_changes; /* during the run */
+	char provider_text[NIC_PROVIDER_BYTES], provider_after_text[NIC_PROVIDER_BYTES];
 	struct link_state before, after; /* the run */
 };
 

@@ -14,6 +14,7 @@ struct hooks;
 struct link_watch;
 struct machine_changes;
 struct nic;
+struct nic_provider_watch;
 struct options;
 struct pmc;
 struct result_activity;
@@ -61,6 +62,9 @@ bool take_clocks_moved(const struct clock_watch *clocks);
 
 /* Without `details` and `setting`. */
 void take_nic(struct result_nic *to, const struct nic *from, const struct link_watch *link);
+
+/* The provider of the timestamps, and its changes. */
+void take_nic_provider(struct result_nic *to, const struct nic_provider_watch *from);
 
 /* A timestamp setting by nic_read_setting(), with its result. */
 void take_nic_setting(struct result_nic_setting *to, const int setting[3], int error, const struct options *o);

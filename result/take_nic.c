@@ -4,6 +4,7 @@
 
 #include "host/nic/link.h"
 #include "host/nic/nic_names.h"
+#include "host/nic/nic_provider.h"
 #include "host/nic/nic_stamp.h"
 #include "result/nic.h"
 
@@ -25,6 +26,18 @@ void take_nic(struct result_nic *to, const struct nic *from, const struct link_w
 	to->moves = link->moves;
 	to->before = link->before;
 	to->after = link->after;
+}
+
+void take_nic_provider(struct result_nic *to, const struct nic_provider_watch *from)
+{
+	char text[NIC_PROVIDER_BYTES];
+
+	to->provider = from->nic->provider;
+	to->provider_after = from->now;
+	to->provider_changes = from->changes;
+	snprintf(to->provider_text, sizeof(to->provider_text), "%s", nic_provider_text(&to->provider, text));
+	snprintf(to->provider_after_text, sizeof(to->provider_after_text), "%s",
+		 nic_provider_text(&to->provider_after, text));
 }
 
 void take_nic_setting(struct result_nic_setting *to, const int setting[3], int error, const struct options *o)

@@ -3,6 +3,7 @@
 #include "host/nic/nic.h"
 
 #include "host/nic/nic_inside.h"
+#include "host/nic/nic_provider.h"
 #include "host/nic/nic_stamp.h"
 
 #include <err.h>
@@ -171,6 +172,7 @@ void nic_close(struct nic *n)
 	if (n->control_fd < 0)
 		return;
 	nic_restore(n);
+	nic_provider_close(n);
 	close(n->control_fd);
 	n->control_fd = -1;
 }

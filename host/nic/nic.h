@@ -14,6 +14,18 @@ struct nic_abilities {
 
 #define NIC_DRIVER_BYTES 32
 
+/* A device that stamps packets of the interface, see nic_provider.h. All zeros: not known. */
+struct nic_provider {
+	bool known;
+	uint32_t phc_index;
+	uint32_t qualifier; /* enum hwtstamp_provider_qualifier of linux/net_tstamp.h: 0 precise, 1 approximate */
+	enum nic_source { NIC_SOURCE_UNKNOWN, NIC_SOURCE_MAC, NIC_SOURCE_PHY } source; /* as enum hwtstamp_source */
+	bool has_phy_index;
+	uint32_t phy_index;
+};
+
+#define NIC_PROVIDER_BYTES 64 /* of the text of a provider, see nic_names.h */
+
 struct nic {
 	char name[IFNAMSIZ];
 	char driver[NIC_DRIVER_BYTES];
@@ -33,6 +45,11 @@ struct nic {
 	int found[3], set[3]; /* settings before and after nic_stamp(), as in nic_stamp.h */
 	int share_fd; /* valid with `changed`: see nic_inside.h; -1: not shared */
 	char share_path[80];
+	struct nic_provider provider; /* that stamps, by nic_stamp() */
+	/* Netlink sockets for the run and for nic_restore(), which may interrupt a request of the other; valid if
+	 * ethtool_family is not 0. */
+	int provider_fd[2];
+	uint16_t ethtool_family;
 	int control_fd; /* for ioctls; kept open so that nic_restore() needs no new descriptor */
 };
 

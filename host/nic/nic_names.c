@@ -78,3 +78,17 @@ const char *nic_stamping_names(uint32_t stamping, char text[NIC_NAMES_BYTES])
 {
 	return names_of(stamping_names, COUNT(stamping_names), stamping, text);
 }
+
+const char *nic_provider_text(const struct nic_provider *p, char text[NIC_PROVIDER_BYTES])
+{
+	static const char *const sources[] = { "MAC or PHY", "MAC", "PHY" };
+	char phy[16] = "";
+
+	if (!p->known)
+		return "not known";
+	if (p->has_phy_index)
+		snprintf(phy, sizeof(phy), " %u", p->phy_index);
+	snprintf(text, NIC_PROVIDER_BYTES, "%s%s, /dev/ptp%u, %s", sources[p->source], phy, p->phc_index,
+		 p->qualifier == 0 ? "precise" : p->qualifier == 1 ? "approx" : "unknown precision");
+	return text;
+}

@@ -3,6 +3,7 @@
 #ifndef HOST_NIC_NIC_NAMES_H
 #define HOST_NIC_NIC_NAMES_H
 
+#include "host/nic/nic.h"
 #include "rant.h"
 
 #define NIC_NAMES_BYTES 320 /* holds the names of all filters */
@@ -15,5 +16,9 @@ const char *nic_filter_name(int rx_filter);
 const char *nic_tx_type_names(uint32_t tx_types, char text[NIC_NAMES_BYTES]);
 const char *nic_filter_names(uint32_t rx_filters, char text[NIC_NAMES_BYTES]);
 const char *nic_stamping_names(uint32_t stamping, char text[NIC_NAMES_BYTES]);
+
+/* "MAC, /dev/ptp0, precise", "PHY 1, /dev/ptp3, approx"; with an older kernel, which does not report the source, "MAC or
+ * PHY, ..."; "not known". */
+const char *nic_provider_text(const struct nic_provider *p, char text[NIC_PROVIDER_BYTES]);
 
 #endif

@@ -9,6 +9,7 @@
 #include "host/nic/nic_inside.h"
 #include "host/nic/nic_lower.h"
 #include "host/nic/nic_names.h"
+#include "host/nic/nic_provider.h"
 
 #include <err.h>
 #include <errno.h>
@@ -377,6 +378,7 @@ int nic_stamp(struct nic *n, const struct options *o)
 	bool joined;
 
 	nic_find_stamper(n);
+	nic_provider_open(n);
 
 	if (!error)
 		error = check_abilities(n, o);
@@ -401,7 +403,7 @@ void nic_restore(struct nic *n)
 		return;
 	alone = nic_share_leave(n);
 	memcpy(back, n->found, sizeof(back));
-	if (alone && !hwtstamp_ioctl(n, SIOCGHWTSTAMP, now) && !memcmp(now, n->set, sizeof(now)))
+	if (alone && nic_provider_is_ours(n) && !hwtstamp_ioctl(n, SIOCGHWTSTAMP, now) && !memcmp(now, n->set, sizeof(now)))
 		hwtstamp_ioctl(n, SIOCSHWTSTAMP, back);
 	nic_share_end(n, alone);
 	n->changed = false; /* last: a signal during the ioctls restores as well */

@@ -42,8 +42,8 @@ bool nic_can_serve(const struct nic *n, const struct options *o);
  */
 int nic_stamp(struct nic *n, const struct options *o);
 
-/* Restores the setting that nic_stamp() found, if the NIC still has the setting that nic_stamp() made and no other rant
- * uses it. The last of several rants restores the setting that the first rant found. Safe in a signal handler. */
+/* Restores the setting that nic_stamp() found, if the NIC still has the provider of its timestamps and the setting that
+ * nic_stamp() made, and no other rant uses it. The last of several rants restores the setting that the first rant found. Safe in a signal handler. */
 void nic_restore(struct nic *n);
 
 #endif

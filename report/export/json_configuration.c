@@ -314,6 +314,25 @@ static void put_setting(struct json *j, const char *name, const struct result_ni
 	json_end(j);
 }
 
+/* null: not known. */
+static void put_provider(struct json *j, const char *name, const struct nic_provider *p)
+{
+	static const char *const sources[] = { [NIC_SOURCE_UNKNOWN] = NULL, [NIC_SOURCE_MAC] = "mac",
+					       [NIC_SOURCE_PHY] = "phy" };
+	static const char *const precisions[] = { "precise", "approx", NULL };
+
+	if (!p->known) {
+		json_null(j, name);
+		return;
+	}
+	json_object(j, name);
+	json_text(j, "source", sources[p->source]);
+	json_count(j, "phc_index", p->phc_index);
+	json_text(j, "precision", precisions[p->qualifier < 2 ? p->qualifier : 2]);
+	json_integer_if(j, "phy_index", p->has_phy_index, p->phy_index);
+	json_end(j);
+}
+
 static void put_nic(struct json *j, const struct report *r)
 {
 	static const char *const duplex[] = { [NIC_DUPLEX_UNKNOWN] = NULL, [NIC_DUPLEX_HALF] = "half",
@@ -336,6 +355,9 @@ static void put_nic(struct json *j, const struct report *r)
 	json_text(j, "stamped_by", options_by_nic(r->options) && *n->stamper ? n->stamper : NULL);
 	put_setting(j, "stamp_setting", &n->setting[0]);
 	put_setting(j, "stamp_setting_after", &n->setting[1]);
+	put_provider(j, "provider", &n->provider);
+	put_provider(j, "provider_after", &n->provider_after);
+	json_integer_if(j, "provider_changes", n->provider.known, n->provider_changes);
 	json_end(j);
 }
 

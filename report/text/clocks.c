@@ -238,6 +238,13 @@ static void write_placed(FILE *out, const struct report *r)
 			" ns, and before it sends\n", r->result->bound_ns[BOUND_REMOTE].value);
 }
 
+static void write_provider(FILE *out, const struct result_nic *n)
+{
+	if (n->provider.known)
+		fprintf(out, "  Provider      : %s%s%s\n", n->provider_text, n->provider_changes ? ", changed to " : "",
+			n->provider_changes ? n->provider_after_text : "");
+}
+
 bool clocks_are_shown(const struct report *r)
 {
 	const struct result *result = r->result;
@@ -259,6 +266,7 @@ void clocks_write(FILE *out, const struct report *r)
 	if (options_by_nic(r->options)) {
 		write_phc(out, c);
 		write_stamper(out, r);
+		write_provider(out, &r->result->nic);
 		if (c->comparable)
 			write_track(out, c, CLOCK_OF_NIC);
 		write_faults(out, r);

@@ -437,6 +437,11 @@ static const struct reason table[] = {
 	  "a bond sent by another member, which has another clock and was not set up for "
 	  "timestamps; hardware timestamps only",
 	  "name one member of the bond by -i" },
+	{ "the timestamp provider changed", VERDICT_VOID, 0, "times", verdict_look_provider,
+	  "nic-provider",
+	  "another program (ptp4l?) selected the MAC or the PHY, which has another clock and was not set up for timestamps; "
+	  "hardware timestamps only",
+	  "stop the program that selects it, then measure again" },
 	{ "the NIC counted errors or drops", VERDICT_DOUBTFUL, 0, "packets", verdict_look_drops,
 	  "nic-errors",
 	  "packets were lost in this host, so loss and latency do not describe the network",

@@ -92,6 +92,9 @@ enum verdict_outcome verdict_look_link(const struct verdict_facts *f, struct ver
 /* Changes of the member through which a bond sends, during the run or at its end. */
 enum verdict_outcome verdict_look_stamper(const struct verdict_facts *f, struct verdict_finding *found);
 
+/* Changes of the provider of the timestamps (MAC or PHY), where the kernel reports it. */
+enum verdict_outcome verdict_look_provider(const struct verdict_facts *f, struct verdict_finding *found);
+
 /* ---- verdict_remote.c -------------------------------------------------------------------------------------------- */
 
 /* Reasons about the reflector's clock. */

@@ -111,3 +111,16 @@ enum verdict_outcome verdict_look_stamper(const struct verdict_facts *f, struct 
 	verdict_say(found, "%" PRIu64 " time%s", found->number, verdict_s(found->number));
 	return found->number || (from->stamper && to->stamper) ? JUDGED : CANNOT_TELL;
 }
+
+enum verdict_outcome verdict_look_provider(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	const struct result_nic *n = &f->result->nic;
+
+	if (!options_by_nic(f->options) || !n->provider.known)
+		return NOT_ASKED;
+	found->number = n->provider_changes;
+	verdict_say(found, "%u time%s", n->provider_changes, verdict_s(n->provider_changes));
+	if (n->provider_changes)
+		verdict_say(found, ": from %s to %s", n->provider_text, n->provider_after_text);
+	return found->number || n->provider_after.known ? JUDGED : CANNOT_TELL;
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: wraps=ioctl,genl_ctrl_resolve,clock_gettime,getsockopt,getrlimit,nic_check_address,nic_find_own,nic_read_napis sources=doctor/cpus.c,doctor/finding.c,doctor/check_*.c,host/nic/nic*.c libs=-lnl-3 -lnl-genl-3 */
+/* build: wraps=ioctl,genl_ctrl_resolve,clock_gettime,getsockopt,getrlimit,nic_check_address,nic_find_own,nic_provider_list,nic_provider_read,nic_read_napis sources=doctor/cpus.c,doctor/finding.c,doctor/check_*.c,host/nic/nic*.c libs=-lnl-3 -lnl-genl-3 */
 /*
  * Checks of the NIC and of the clocks on simulated hosts: the lines of each check for a good, a bad and an unreadable
  * value.
@@ -7,6 +7,7 @@
 #include "doctor/inside.h"
 #include "doctor/facts.c"
 #include "doctor/files.c"
+#include "host/nic/nic_provider.h"
 
 #include <linux/ethtool.h>
 #include <linux/net_tstamp.h>
@@ -14,6 +15,43 @@
 #include "fake_machine.h"
 
 /* ---- Stamps ------------------------------------------------------------------------------------------------------ */
+
+static struct nic_provider providers[3]; /* the first is selected */
+static int provider_count;
+
+bool __wrap_nic_provider_read(const struct nic *n, struct nic_provider *p);
+bool __wrap_nic_provider_read(const struct nic *n, struct nic_provider *p)
+{
+	assert_string_equal(n->name, "fake0");
+	*p = providers[0];
+	return p->known;
+}
+
+int __wrap_nic_provider_list(const struct nic *n, struct nic_provider list[NIC_PROVIDERS]);
+int __wrap_nic_provider_list(const struct nic *n, struct nic_provider list[NIC_PROVIDERS])
+{
+	(void)n;
+	memcpy(list, providers, sizeof(providers));
+	return provider_count;
+}
+
+static void test_provider(void **state)
+{
+	(void)state;
+	set_up();
+	look("provider"); /* an older kernel */
+	providers[0] = (struct nic_provider){ .known = true, .phc_index = 1, .source = NIC_SOURCE_MAC };
+	look("provider");
+	providers[1] = (struct nic_provider){ .known = true, .phc_index = 2, .source = NIC_SOURCE_PHY };
+	providers[2] = (struct nic_provider){ .known = true, .phc_index = 1, .qualifier = 1, .source = NIC_SOURCE_MAC };
+	provider_count = 3;
+	look("provider");
+	options.stamp = SOURCE_KERNEL;
+	look("provider");
+	options.stamp = SOURCE_HARDWARE;
+	c.nic.can.phc_index = -1;
+	look("provider");
+}
 
 static void test_stamps_in_ptp(void **state)
 {
@@ -568,7 +606,7 @@ static void test_clock_source(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_stamps), TEST(test_stamps_in_ptp), TEST(test_setting),
+		TEST(test_stamps), TEST(test_stamps_in_ptp), TEST(test_provider), TEST(test_setting),
 		TEST(test_setting_unseen), TEST(test_driver), TEST(test_driver_kworker),
 		TEST(test_driver_rows), TEST(test_link),
 		TEST(test_speed), TEST(test_coalescing), TEST(test_rings), TEST(test_offloads), TEST(test_pause),

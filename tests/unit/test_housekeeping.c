@@ -8,7 +8,7 @@
 /* ---- Functions of other modules ---------------------------------------------------------------------------------- */
 
 static void (*added[WORKER_DUTIES_MAX])(void *context);
-static unsigned duties, comparisons, dropped;
+static unsigned duties, comparisons, dropped, provider_looks;
 static int start_error, open_error;
 static uint32_t limit;
 static struct nic_driver driver = { .reads_per_s = 7 };
@@ -74,6 +74,19 @@ void take_nic(struct result_nic *to, const struct nic *from, const struct link_w
 {
 	(void)link;
 	memcpy(to->name, from->name, sizeof(to->name));
+}
+
+void take_nic_provider(struct result_nic *to, const struct nic_provider_watch *from)
+{
+	to->provider_changes = from->changes;
+}
+
+void nic_provider_look(void *watch)
+{
+	const struct nic_provider_watch *w = watch;
+
+	assert_non_null(w->nic);
+	provider_looks++;
 }
 
 void take_changes(struct result_changes *to, const struct machine_changes *from)
@@ -255,12 +268,21 @@ static void duties_of_a_plain_reflector(void **state)
 	(void)state;
 	options.role = ROLE_REFLECT;
 	assert_int_equal(start(), 0);
-	assert_duties(link_look, compare_clocks, collect);
+	assert_duties(link_look, nic_provider_look, compare_clocks, collect);
 	assert_string_equal(said, "");
 	assert_false(h.no_other_cpu);
 	assert_string_equal(x.result.nic.name, "eth1"); /* known from the begin on */
 	assert_true(h.link.on_gone == signals_end_now);
 	assert_int_equal(dropped, 0);
+}
+
+static void timestamps_of_the_kernel_have_no_provider(void **state)
+{
+	(void)state;
+	options.role = ROLE_REFLECT;
+	options.stamp = SOURCE_KERNEL;
+	assert_int_equal(start(), 0);
+	assert_duties(link_look, compare_clocks, collect);
 }
 
 static void all_duties_in_their_order(void **state)
@@ -269,8 +291,8 @@ static void all_duties_in_their_order(void **state)
 	options.threshold_ns = options.trace_rearm = true;
 	h.notes_changes = true;
 	assert_int_equal(start(), 0);
-	assert_duties(breach_print, trace_keep_now, link_look, print_outage, compare_clocks, collect,
-		      machine_changes_look);
+	assert_duties(breach_print, trace_keep_now, link_look, nic_provider_look, print_outage, compare_clocks,
+		      collect, machine_changes_look);
 }
 
 /* What the kernel does not see is read before the trace is saved. */
@@ -336,11 +358,13 @@ static void readings_before_and_after(void **state)
 	assert_string_equal(order, "activity setting link ");
 	assert_true(x.result.nic.setting[0].known && !x.result.nic.setting[1].known);
 	assert_true(h.link.before.up && !h.link.after.up);
-	comparisons = 0;
+	comparisons = provider_looks = 0;
+	h.provider.nic = &nic;
 	*order = '\0';
 	housekeeping_read_after(&h);
 	assert_string_equal(order, "link activity setting ");
 	assert_int_equal(comparisons, 1);
+	assert_int_equal(provider_looks, 1); /* the last change */
 	assert_true(x.result.nic.setting[1].known && h.link.after.up);
 }
 
@@ -436,6 +460,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(duties_of_a_plain_reflector, a_run),
+		cmocka_unit_test_setup(timestamps_of_the_kernel_have_no_provider, a_run),
 		cmocka_unit_test_setup(all_duties_in_their_order, a_run),
 		cmocka_unit_test_setup(readings_for_a_saved_trace, a_run),
 		cmocka_unit_test_setup(a_breach, a_run),

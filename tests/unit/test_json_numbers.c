@@ -587,6 +587,10 @@ static void the_host_and_what_it_granted(void **state)
 					.phc_index = { true, 195 } };
 	take_nic_setting(&result.nic.setting[0], (const int[]){ 0, 1, 0 }, 0, &options);
 	take_nic_setting(&result.nic.setting[1], (const int[]){ 0, 0, 1 }, 0, &options);
+	result.nic.provider = (struct nic_provider){ .known = true, .phc_index = 196, .source = NIC_SOURCE_PHY,
+						     .has_phy_index = true, .phy_index = 197 };
+	result.nic.provider_after = (struct nic_provider){ .known = true, .qualifier = 1, .source = NIC_SOURCE_MAC };
+	result.nic.provider_changes = 205;
 	result.system = (struct system){ .hostname = "h", .kernel = "k", .version = "v", .machine = "m", .cpu_model = "c",
 				   .is_virtual = { true, 1 },
 				   .is_real_time = { true, 0 }, .cpus_online = { true, 201 }, .governor = "g", .clocksource = "tsc",
@@ -606,7 +610,8 @@ static void the_host_and_what_it_granted(void **state)
 	details->link.speed_mbps.known = false;
 	details->coalescing_known = false;
 	facts.thread[1].known = false;
-	result.nic.setting[0].known = false;
+	result.nic.setting[0].known = result.nic.provider.known = false;
+	result.nic.provider_after.qualifier = 2; /* of a later kernel */
 	options.stamp = SOURCE_KERNEL;
 	show(written_json(json_host));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: wraps=ioctl,genl_ctrl_resolve,nl_connect,nic_stamper,if_indextoname sources=host/nic/nic.c,host/nic/nic_abilities.c,host/nic/nic_address.c,host/nic/nic_names.c,host/nic/nic_lower.c,host/nic/nic_netlink.c,host/nic/nic_share.c,host/nic/nic_stamp.c libs=-lnl-3 -lnl-genl-3 */
+/* build: wraps=ioctl,genl_ctrl_resolve,nl_connect,nic_stamper,if_indextoname sources=host/nic/nic.c,host/nic/nic_abilities.c,host/nic/nic_address.c,host/nic/nic_names.c,host/nic/nic_lower.c,host/nic/nic_netlink.c,host/nic/nic_provider.c,host/nic/nic_share.c,host/nic/nic_stamp.c libs=-lnl-3 -lnl-genl-3 */
 /* Link state before and after a run: with a netlink that fails, and, as root, in a network namespace. */
 #include "host/nic/link.c"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: wraps=ioctl,fcntl,genl_ctrl_resolve,nl_connect sources=host/nic/nic.c,host/nic/nic_abilities.c,host/nic/nic_address.c,host/nic/nic_names.c,host/nic/nic_netlink.c,host/nic/nic_stamp.c,host/nic/nic_lower.c libs=-lnl-3 -lnl-genl-3 */
+/* build: wraps=ioctl,fcntl,genl_ctrl_resolve,nl_connect sources=host/nic/nic.c,host/nic/nic_abilities.c,host/nic/nic_address.c,host/nic/nic_names.c,host/nic/nic_netlink.c,host/nic/nic_provider.c,host/nic/nic_stamp.c,host/nic/nic_lower.c libs=-lnl-3 -lnl-genl-3 */
 /* nic_share.c: several rants on one simulated NIC, ending in each order, with foreign files and programs. */
 #include "host/nic/nic_share.c"
 

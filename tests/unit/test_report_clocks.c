@@ -501,6 +501,18 @@ static void remote_stages_on_the_scale_of_the_reflectors_stamps(void **state)
 	show_report();
 }
 
+static void the_provider_of_the_timestamps(void **state)
+{
+	(void)state;
+	watched(SOURCE_HARDWARE);
+	result.nic.provider.known = true;
+	strcpy(result.nic.provider_text, "MAC, /dev/ptp3, precise");
+	strcpy(result.nic.provider_after_text, "PHY 1, /dev/ptp4, precise");
+	show_report();
+	result.nic.provider_changes = 1;
+	show_report();
+}
+
 /* And then the times of user space stand in the log as the system's clock gave them. */
 static void no_stages_and_why(void **state)
 {
@@ -543,6 +555,7 @@ int main(void)
 		TEST(stages_on_the_scale_of_the_nic),
 		TEST(stages_that_a_step_moved),
 		TEST(remote_stages_on_the_scale_of_the_reflectors_stamps),
+		TEST(the_provider_of_the_timestamps),
 		TEST(no_stages_and_why),
 	};
 

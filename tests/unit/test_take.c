@@ -5,6 +5,7 @@
 #include "result/take.c"
 
 #include "host/nic/link.h"
+#include "host/nic/nic_provider.h"
 #include "result/nic.h"
 #include "result/take.h"
 #include "util.h"
@@ -68,6 +69,22 @@ static void a_nic_that_stamps_itself(void **state)
 	take_nic(&n, &nic, &link);
 	assert_string_equal(n.stamper, "lo");
 	assert_false(n.stamper_is_other);
+}
+
+static void the_provider_of_the_timestamps(void **state)
+{
+	const struct nic nic = { .provider = { .known = true, .phc_index = 4, .source = NIC_SOURCE_MAC } };
+	const struct nic_provider_watch watch = { .nic = &nic, .changes = 3,
+						  .now = { .known = true, .phc_index = 5, .source = NIC_SOURCE_PHY } };
+	struct result_nic n = { .mtu = 0 };
+
+	(void)state;
+	take_nic_provider(&n, &watch);
+	assert_int_equal(n.provider_changes, 3);
+	assert_int_equal(n.provider.phc_index, 4);
+	assert_int_equal(n.provider_after.phc_index, 5);
+	assert_string_equal(n.provider_text, "MAC, /dev/ptp4, precise");
+	assert_string_equal(n.provider_after_text, "PHY, /dev/ptp5, precise");
 }
 
 /* ---- Activity ---------------------------------------------------------------------------------------------------- */
@@ -179,6 +196,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_nic),
 		cmocka_unit_test(a_nic_that_stamps_itself),
+		cmocka_unit_test(the_provider_of_the_timestamps),
 		cmocka_unit_test_setup(activity_without_a_breach, set_up),
 		cmocka_unit_test_setup(activity_with_breaches, set_up),
 		cmocka_unit_test_setup(any_number_of_differences, set_up),

@@ -77,6 +77,7 @@ static int set_up(void **state)
 	result.dropped = optional_of(0);
 	/* As if the link was up all the time. */
 	result.nic.before = result.nic.after = (struct link_state){ .up = true, .downs_known = true, .stamper = 2 };
+	result.nic.provider.known = result.nic.provider_after.known = true;
 	clocks.readings = 100;
 	options.stamp = SOURCE_HARDWARE;
 	counter_add(&result.account.sent, 1000);
@@ -750,6 +751,7 @@ static void all_together(void **state)
 	fault(-2e8, NS_PER_S, 2 * NS_PER_S);
 	clocks.failures = 50;
 	facts.balanced = result.nic.after.up = false;
+	result.nic.provider_changes = 1;
 	result.nic.moves = result.log.left_out = histogram.overflows = (uint64_t)(options.interval_ns = 1);
 	result.dropped = optional_of(1);
 	set(&result.missed, 1);

@@ -178,6 +178,26 @@ static void another_nic_stamped(void **state)
 	assert_int_equal(look(verdict_look_stamper), CANNOT_TELL);
 }
 
+/* MAC or PHY. */
+static void another_provider_stamped(void **state)
+{
+	struct result_nic *n = &result.nic;
+
+	(void)state;
+	options.stamp = SOURCE_HARDWARE;
+	assert_int_equal(look(verdict_look_provider), NOT_ASKED); /* an older kernel */
+	n->provider.known = true;
+	assert_int_equal(look(verdict_look_provider), CANNOT_TELL);
+	n->provider_after.known = true;
+	strcpy(n->provider_text, "MAC");
+	strcpy(n->provider_after_text, "PHY 1");
+	expect(verdict_look_provider, 0, "", "0 times");
+	n->provider_changes = 1;
+	expect(verdict_look_provider, 1, "", "1 time: from MAC to PHY 1");
+	options.stamp = SOURCE_KERNEL;
+	assert_int_equal(look(verdict_look_provider), NOT_ASKED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +208,7 @@ int main(void)
 		cmocka_unit_test_setup(a_link, set_up),
 		cmocka_unit_test_setup(a_link_that_does_not_print, set_up),
 		cmocka_unit_test_setup(another_nic_stamped, set_up),
+		cmocka_unit_test_setup(another_provider_stamped, set_up),
 	};
 
 	return cmocka_run_group_tests_name("verdict_outage", tests, NULL, NULL);
