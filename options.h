@@ -65,6 +65,9 @@ struct known_goal {
 /* --stamp receive-any: replaced by SOURCE_RECEIVE with options.any_bound. */
 #define STAMP_RECEIVE_ANY (-2)
 
+/* --provider: the device whose timestamps are used. The numbers are those of enum nic_source. */
+enum provider_choice { PROVIDER_ANY, PROVIDER_MAC, PROVIDER_PHY };
+
 #define WINDOW_MAX 65536
 #define SOURCE_PORTS_MAX 256
 /* Default of --transport icmp: any host may be probed, so the rate stays below usual limits of echo replies. */
@@ -127,6 +130,7 @@ struct options {
 	int64_t ptp_type, ptp_domain; /* enum ptp_type; used by transports with PTP messages */
 	int64_t stamp; /* enum source; STAMP_BEST until it is resolved */
 	bool any_bound; /* SOURCE_RECEIVE: also where the bound is wider than the error of the kernel's receive times */
+	int64_t provider; /* enum provider_choice */
 	struct stages_wish stages;
 	int64_t size_bytes; /* size of the STAMP packet in octets; 0: as long as its content */
 	int64_t dscp, priority, vlan_priority; /* -1: not given */

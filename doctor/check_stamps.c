@@ -175,7 +175,9 @@ static void look_at_other_providers(struct check *c, const struct nic_provider *
 	for (int i = 0; i < count; i++)
 		if (!nic_provider_same(&list[i], selected))
 			check_say(c, NOTE, CHECK_TSINFO,
-				  "its times differ; ptp4l or ethtool may select it in mid-run", NULL,
+				  "its times differ; ptp4l or ethtool may select it in mid-run",
+				  list[i].source == NIC_SOURCE_UNKNOWN || list[i].source == selected->source ? NULL :
+				  list[i].source == NIC_SOURCE_MAC ? "rant --provider mac" : "rant --provider phy",
 				  "not selected: %s", nic_provider_text(&list[i], text));
 }
 

@@ -62,6 +62,11 @@ static bool full_without_stamps(const struct parse *p)
 	       !options_on_wire(p->o);
 }
 
+static bool provider_of_nothing(const struct parse *p)
+{
+	return p->o->provider && p->o->stamp != STAMP_BEST && !options_by_nic(p->o);
+}
+
 static bool give_up_before_timeout(const struct parse *p)
 {
 	return p->o->give_up_ns && p->o->give_up_ns < p->o->timeout_ns;
@@ -328,6 +333,8 @@ static const struct rule {
 	{ full_without_stages, "stages", "sw-timestamps", "without", "its times divide the stages of -s, add -s" },
 	{ full_without_stamps, "stages", NULL, NULL,
 	  "full needs transmit timestamps: leave out --no-tx-ts, --no-hw-ts and --stamp user" },
+	{ provider_of_nothing, "provider", NULL, NULL,
+	  "has no use without hardware timestamps: leave it out, or leave out --no-tx-ts, --no-hw-ts and --stamp" },
 	{ NULL, "once", "address", "with", "only a reflector waits for emitters, use --count or --duration" },
 	{ NULL, "allow", "address", "with", "only a reflector answers" },
 	{ NULL, "allow-short", "address", "with", "only a reflector answers" },

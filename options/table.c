@@ -36,6 +36,13 @@ static const struct choice sources[] = {
 	{ 0 },
 };
 
+static const struct choice providers[] = {
+	{ "any", PROVIDER_ANY },
+	{ "mac", PROVIDER_MAC },
+	{ "phy", PROVIDER_PHY },
+	{ 0 },
+};
+
 static const struct choice formats[] = {
 	{ "text", LOG_TEXT },
 	{ "npy", LOG_NPY },
@@ -115,6 +122,8 @@ const struct option_row option_table[] = {
 	{ NULL, 0, "stamp", "SOURCE", CHOICE(stamp), .initial = SOURCE_HARDWARE, .choice = sources,
 	  .help = "stamp by",
 	  .everyday = "by hardware, kernel, user, receive or best" },
+	{ NULL, 0, "provider", "DEVICE", CHOICE(provider), .initial = PROVIDER_ANY, .choice = providers,
+	  .help = "select the device that timestamps" },
 	{ NULL, 'R', "no-hw-ts", NULL, FLAG(no_hw_stamps), .help = "take timestamps in user space, as --stamp user" },
 	{ NULL, 'N', "no-tx-ts", NULL, FLAG(no_tx_stamps),
 	  .help = "reflector: take no transmit timestamps" },

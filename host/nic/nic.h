@@ -24,6 +24,14 @@ struct nic_provider {
 	uint32_t phy_index;
 };
 
+/* A change of the provider by nic_stamp(), to be reverted by nic_restore(). */
+struct nic_switch {
+	bool done;
+	struct nic_provider found;
+	bool has_setting;
+	int setting[3]; /* of `found` before the change, which turns its timestamps off */
+};
+
 #define NIC_PROVIDER_BYTES 64 /* of the text of a provider, see nic_names.h */
 
 struct nic {
@@ -46,6 +54,7 @@ struct nic {
 	int share_fd; /* valid with `changed`: see nic_inside.h; -1: not shared */
 	char share_path[80];
 	struct nic_provider provider; /* that stamps, by nic_stamp() */
+	struct nic_switch provider_switch;
 	/* Netlink sockets for the run and for nic_restore(), which may interrupt a request of the other; valid if
 	 * ethtool_family is not 0. */
 	int provider_fd[2];

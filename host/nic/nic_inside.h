@@ -12,6 +12,11 @@ int nic_ioctl(const struct nic *n, unsigned long request, struct ifreq *r);
 /* Prints "cannot WHAT interface ...: ERROR: see ...". Returns `error`. */
 int nic_say_io(const struct nic *n, const char *what, int error);
 
+/* ---- nic_stamp.c ------------------------------------------------------------------------------------------------- */
+
+/* By SIOCSHWTSTAMP; `setting` becomes what the driver granted. 0 or -errno. Safe in a signal handler. */
+int nic_write_setting(const struct nic *n, int setting[3]);
+
 /* ---- nic_address.c ----------------------------------------------------------------------------------------------- */
 
 /* Route to an address through this interface, and the addresses of the interface. */

@@ -6,8 +6,11 @@
 #include "host/nic/nic_provider.h"
 
 #include "host/nic/nic_inside.h"
+#include "host/nic/nic_names.h"
 #include "host/nic/nic_netlink.h"
+#include "host/nic/nic_stamp.h"
 
+#include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/ethtool_netlink.h>
@@ -18,6 +21,10 @@
 #include <unistd.h>
 
 /* ---- Numbers of newer headers ------------------------------------------------------------------------------------ */
+
+/* ETHTOOL_MSG_TSCONFIG_SET and ETHTOOL_A_TSCONFIG_HEADER, _HWTSTAMP_PROVIDER of the same header, Linux 6.14. */
+enum { MSG_TSCONFIG_SET = 47 };
+enum { TSCONFIG_HEADER = 1, TSCONFIG_PROVIDER };
 
 /* ETHTOOL_A_TSINFO_HWTSTAMP_PROVIDER and ETHTOOL_A_TS_HWTSTAMP_PROVIDER_* of linux/ethtool_netlink_generated.h, Linux
  * 6.14; ETHTOOL_A_TSINFO_HWTSTAMP_SOURCE and _PHYINDEX, after 6.14. Older headers lack these numbers. */
@@ -43,6 +50,12 @@ struct request {
 
 #define U32(type, number) { { sizeof(struct u32_attribute), (type) }, (number) }
 #define NEST(type, parts) { NLA_HDRLEN + (parts) * sizeof(struct u32_attribute), (type) | NLA_F_NESTED }
+
+struct select_request {
+	struct request to;
+	struct nlattr provider; /* nest of the next two */
+	struct u32_attribute phc_index, qualifier;
+};
 
 /* Called for each message of the family. */
 typedef void take_message(struct nlmsghdr *h, void *context);
@@ -245,6 +258,126 @@ bool nic_provider_is_ours(const struct nic *n)
 	    read_providers(n->provider_fd[FOR_RESTORE], n->ethtool_family, NLM_F_ACK, &l) || !l.count)
 		return true;
 	return nic_provider_same(&now, &n->provider);
+}
+
+/* ---- Selection --------------------------------------------------------------------------------------------------- */
+
+static void ignore(struct nlmsghdr *h, void *context)
+{
+	(void)h;
+	(void)context;
+}
+
+/* Some kernels send no reply but the acknowledgement. The kernel turns the timestamps of the earlier provider off
+ * (net/ethtool/tsconfig.c). 0, or -errno. */
+static int request_selection(int fd, uint16_t family, int index, const struct nic_provider *p)
+{
+	struct select_request r = {
+		.to.head = { sizeof(r), family, NLM_F_REQUEST | NLM_F_ACK, 0, 0 },
+		.to.command = { .cmd = MSG_TSCONFIG_SET, .version = ETHTOOL_GENL_VERSION },
+		.to.device = NEST(TSCONFIG_HEADER, 2),
+		.to.device_index = U32(ETHTOOL_A_HEADER_DEV_INDEX, (uint32_t)index),
+		.to.flags = U32(ETHTOOL_A_HEADER_FLAGS, ETHTOOL_FLAG_COMPACT_BITSETS),
+		.provider = NEST(TSCONFIG_PROVIDER, 2),
+		.phc_index = U32(PROVIDER_INDEX, p->phc_index),
+		.qualifier = U32(PROVIDER_QUALIFIER, p->qualifier),
+	};
+
+	return ask(fd, &r.to.head, ignore, NULL);
+}
+
+static const char *source_name(enum nic_source source)
+{
+	return source == NIC_SOURCE_MAC ? "MAC" : "PHY";
+}
+
+/* Also where a kernel of 6.14 does not report the sources. */
+static int say_not_found(const struct nic *n, enum nic_source source, const struct nic_provider *list, int count)
+{
+	char one[NIC_PROVIDER_BYTES], all[256] = "";
+
+	for (int i = 0; i < count; i++)
+		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s", i ? "; " : "",
+			 nic_provider_text(&list[i], one));
+	warnx("interface '%s' reports no %s that timestamps packets; it reports: %s: leave out --provider", n->name,
+	      source_name(source), count ? all : "nothing");
+	return -ENODEV;
+}
+
+static int say_not_selected(const struct nic *n, enum nic_source source, int error)
+{
+	if (error == -EPERM)
+		warnx("selecting the %s of interface '%s' for timestamps needs CAP_NET_ADMIN: run with sudo, or leave "
+		      "out --provider", source_name(source), n->name);
+	else
+		warnx("cannot select the %s of interface '%s' for timestamps: %s: leave out --provider",
+		      source_name(source), n->name, strerror(-error));
+	return error;
+}
+
+/* n->provider is set first, so that a signal from here on restores. */
+static int change(struct nic *n, const struct nic_provider *to)
+{
+	struct nic_switch *s = &n->provider_switch;
+	struct nic_provider now;
+	int error;
+
+	s->found = n->provider;
+	s->has_setting = !nic_read_setting(n, s->setting);
+	if (s->has_setting && s->setting[1])
+		warnx("warning: the %s of interface '%s' is set to stamp packets for another program (ptp4l?), which gets no "
+		      "timestamps during this run", source_name(s->found.source), n->name);
+	n->provider = *to;
+	s->done = true;
+	error = request_selection(n->provider_fd[FOR_RUN], n->ethtool_family, stamper_index(n), to);
+	if (!error && (!nic_provider_read(n, &now) || !nic_provider_same(&now, to)))
+		error = -EIO;
+	if (!error)
+		return 0;
+	n->provider = s->found;
+	nic_provider_restore(n);
+	return say_not_selected(n, to->source, error);
+}
+
+int nic_provider_select(struct nic *n, enum nic_source source, bool shared)
+{
+	struct nic_provider providers[NIC_PROVIDERS];
+	int count, i = 0;
+
+	if (!n->provider.known) {
+		warnx("the kernel does not report which device timestamps the packets of interface '%s', Linux 6.14 and newer "
+		      "do so for a NIC with a hardware clock: leave out --provider", n->name);
+		return -EOPNOTSUPP;
+	}
+	if (n->provider.source == source)
+		return 0;
+	count = nic_provider_list(n, providers);
+	while (i < count && providers[i].source != source)
+		i++;
+	if (i == count)
+		return say_not_found(n, source, providers, count);
+	if (shared) {
+		warnx("another rant uses timestamps of interface '%s' by another device than the %s: wait for its end, or "
+		      "leave out --provider", n->name, source_name(source));
+		return -EBUSY;
+	}
+	return change(n, &providers[i]);
+}
+
+void nic_provider_restore(struct nic *n)
+{
+	const struct nic_switch *s = &n->provider_switch;
+	int setting[3];
+
+	if (!s->done)
+		return;
+	if (n->ethtool_family && nic_provider_is_ours(n)) {
+		request_selection(n->provider_fd[FOR_RESTORE], n->ethtool_family, stamper_index(n), &s->found);
+		memcpy(setting, s->setting, sizeof(setting));
+		if (s->has_setting)
+			nic_write_setting(n, setting);
+	}
+	n->provider_switch.done = false; /* last: a signal before restores as well */
 }
 
 /* ---- During a run ------------------------------------------------------------------------------------------------ */

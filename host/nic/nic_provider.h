@@ -33,6 +33,14 @@ bool nic_provider_same(const struct nic_provider *a, const struct nic_provider *
  * device. Safe in a signal handler. */
 bool nic_provider_is_ours(const struct nic *n);
 
+/* Selects the provider of this source, if it is not selected; `shared`: another rant uses the NIC, so the selection may
+ * not change. Saves the selected one and its setting in n->provider_switch. 0, or -errno after one line. */
+int nic_provider_select(struct nic *n, enum nic_source source, bool shared);
+
+/* Selects the provider that nic_provider_select() found and restores its setting, if the provider that it selected is
+ * still selected. Safe in a signal handler. */
+void nic_provider_restore(struct nic *n);
+
 /* ---- During a run ------------------------------------------------------------------------------------------------ */
 
 struct nic_provider_watch {

@@ -27,14 +27,18 @@ static bool share_lock(int fd, short type)
 /* Content of the shared file. */
 struct shared {
 	int found[3], set[3];
+	struct nic_switch provider_switch;
 };
 
 static bool read_shared(struct nic *n, int fd)
 {
-	struct shared s;
+	struct shared s = { .provider_switch.done = false };
+	const ssize_t bytes = pread(fd, &s, sizeof(s), 0);
 
-	if (pread(fd, &s, sizeof(s), 0) != sizeof(s))
+	/* An earlier version wrote the settings only. */
+	if (bytes != sizeof(s) && bytes != offsetof(struct shared, provider_switch))
 		return false;
+	n->provider_switch = s.provider_switch;
 	memcpy(n->found, s.found, sizeof(s.found));
 	memcpy(n->set, s.set, sizeof(s.set));
 	return true;
@@ -77,7 +81,7 @@ bool nic_share_join(struct nic *n)
 
 void nic_share_begin(const struct nic *n)
 {
-	struct shared s;
+	struct shared s = { .provider_switch = n->provider_switch };
 
 	memcpy(s.found, n->found, sizeof(s.found));
 	memcpy(s.set, n->set, sizeof(s.set));

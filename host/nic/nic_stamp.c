@@ -146,6 +146,11 @@ int nic_read_setting(const struct nic *n, int setting[3])
 	return hwtstamp_ioctl(n, SIOCGHWTSTAMP, setting);
 }
 
+int nic_write_setting(const struct nic *n, int setting[3])
+{
+	return hwtstamp_ioctl(n, SIOCSHWTSTAMP, setting);
+}
+
 bool nic_stamps(const int setting[3], const struct options *o)
 {
 	return (setting[TX_TYPE] == HWTSTAMP_TX_ON || options_place_sent(o)) &&
@@ -346,6 +351,8 @@ static int make_setting(struct nic *n, const struct options *o, bool joined)
 		return nic_say_io(n, "read the stamping setting of", error);
 	if (nic_stamps(now, o)) {
 		memcpy(n->set, now, sizeof(now));
+		if (!joined)
+			memcpy(n->found, now, sizeof(now));
 		n->changed = joined;
 		return 0;
 	}
@@ -353,8 +360,10 @@ static int make_setting(struct nic *n, const struct options *o, bool joined)
 		return widen(n, o, now);
 	/* Another program changed the setting that the rants share: this rant leaves the share and restores the setting
 	 * of that program. */
-	if (joined)
+	if (joined) {
 		nic_share_end(n, false);
+		n->provider_switch.done = false; /* of another rant */
+	}
 	memcpy(n->found, now, sizeof(now));
 	if (n->found[TX_TYPE] > HWTSTAMP_TX_ON) {
 		warnx("the NIC of interface '%s' is set to transmit '%s' by another program (ptp4l?): "
@@ -372,20 +381,44 @@ void nic_find_stamper(struct nic *n)
 		n->stamper = n->index;
 }
 
-int nic_stamp(struct nic *n, const struct options *o)
+/* Without --provider the NIC is joined after the check of its abilities. */
+static int choose_provider(struct nic *n, const struct options *o, bool *joined)
 {
-	int error = nic_read_abilities(n);
-	bool joined;
-
 	nic_find_stamper(n);
 	nic_provider_open(n);
+	if (!o->provider)
+		return 0;
+	*joined = nic_share_join(n);
+	return nic_provider_select(n, (enum nic_source)o->provider, *joined);
+}
+
+/* After an error: another rant goes on with the provider that it has selected. */
+static void give_provider_back(struct nic *n, bool joined)
+{
+	if (joined)
+		n->provider_switch.done = false;
+	nic_provider_restore(n);
+}
+
+int nic_stamp(struct nic *n, const struct options *o)
+{
+	bool joined = false;
+	int error = choose_provider(n, o, &joined);
 
 	if (!error)
+		error = nic_read_abilities(n);
+	if (!error)
 		error = check_abilities(n, o);
-	if (error)
+	if (error && !o->provider)
 		return error;
-	joined = nic_share_join(n);
-	error = make_setting(n, o, joined);
+	if (!o->provider)
+		joined = nic_share_join(n);
+	if (!error)
+		error = make_setting(n, o, joined);
+	if (error)
+		give_provider_back(n, joined);
+	else if (n->provider_switch.done)
+		n->changed = true;
 	if (!n->changed)
 		nic_share_end(n, !joined);
 	else if (!joined)
@@ -405,6 +438,8 @@ void nic_restore(struct nic *n)
 	memcpy(back, n->found, sizeof(back));
 	if (alone && nic_provider_is_ours(n) && !hwtstamp_ioctl(n, SIOCGHWTSTAMP, now) && !memcmp(now, n->set, sizeof(now)))
 		hwtstamp_ioctl(n, SIOCSHWTSTAMP, back);
+	if (alone)
+		nic_provider_restore(n);
 	nic_share_end(n, alone);
 	n->changed = false; /* last: a signal during the ioctls restores as well */
 	errno = saved_errno;

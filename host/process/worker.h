@@ -19,7 +19,7 @@ struct worker_duty {
 	void *context;
 };
 
-#define WORKER_DUTIES_MAX 8
+#define WORKER_DUTIES_MAX 12
 
 struct worker {
 	struct worker_duty duty[WORKER_DUTIES_MAX];

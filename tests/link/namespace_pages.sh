@@ -604,6 +604,7 @@ end the run when p99.9 is known to 5 %|else: namespace_pair.sh
 use a NIC that timestamps PTP packets only|else: namespace_transports.sh
 use a NIC that timestamps received packets only|else: tests/lab/test_receive.sh, on such a NIC
 measure on Ethernet without IP|else: namespace_transports.sh
+measure by the timestamps of the PHY, not of the MAC|else: needs a NIC with both; test_nic_provider
 cover all paths of a fabric (ECMP), or all queues of a NIC|run_emitter --count 200
 set CPU and priority as `taskset -c 5 chrt -f 22` does|run_emitter --cpu FIRST
 prepare a host; restore its settings|else: config_veth.sh

@@ -152,18 +152,37 @@ static void test_random_replies(void **state)
 	assert_in_range(good, 100, 19900); /* the mutations reach both outcomes */
 }
 
+/* ---- Settings of a simulated NIC: one for each provider ----------------------------------------------------------- */
+
+static int setting[3][3], *selected_setting = setting[0];
+static int setting_error;
+
+int nic_read_setting(const struct nic *n, int s[3])
+{
+	(void)n;
+	memcpy(s, selected_setting, sizeof(setting[0]));
+	return setting_error;
+}
+
+int nic_write_setting(const struct nic *n, int s[3])
+{
+	(void)n;
+	memcpy(selected_setting, s, sizeof(setting[0]));
+	return 0;
+}
+
 /* ---- A simulated kernel ------------------------------------------------------------------------------------------ */
 
-enum fault { NONE, SILENT, REFUSES, SHORT_ERROR, LATE_REPLY };
+enum fault { NONE, SILENT, REFUSES, SHORT_ERROR, LATE_REPLY, REFUSES_SELECTION, SELECTS_NOTHING };
 
 static struct {
 	bool on;
 	enum fault fault;
 	struct nic_provider provider[3];
 	int providers, selected;
-	char queue[4][4096];
-	size_t bytes[4];
-	int queued, taken, requests;
+	char queue[6][4096];
+	size_t bytes[6];
+	int queued, taken, requests, selections;
 } kernel;
 
 ssize_t __real_send(int fd, const void *data, size_t bytes, int flags);
@@ -185,7 +204,7 @@ static void put(struct nl_msg *m)
 {
 	const size_t bytes = nlmsg_hdr(m)->nlmsg_len;
 
-	assert_in_range(kernel.queued, 0, 3);
+	assert_in_range(kernel.queued, 0, 5);
 	memcpy(kernel.queue[kernel.queued], nlmsg_hdr(m), bytes);
 	kernel.bytes[kernel.queued++] = bytes;
 	nlmsg_free(m);
@@ -200,13 +219,33 @@ static void put_end(int type, uint32_t seq, int error, bool is_short)
 	put(m);
 }
 
-/* Checks the request with the parser of libnl. */
+/* As ethnl_set_tsconfig(): the timestamps of the earlier provider are turned off. */
+static void select_by(struct nlattr *nest)
+{
+	struct nlattr *part[PROVIDER_QUALIFIER + 1];
+
+	assert_non_null(nest);
+	assert_true(nest->nla_type & NLA_F_NESTED);
+	assert_int_equal(nla_parse_nested(part, PROVIDER_QUALIFIER, nest, NULL), 0);
+	kernel.selections++;
+	if (kernel.fault == SELECTS_NOTHING)
+		return;
+	memset(selected_setting, 0, sizeof(setting[0]));
+	for (int i = 0; i < kernel.providers; i++)
+		if (nla_get_u32(part[PROVIDER_INDEX]) == kernel.provider[i].phc_index &&
+		    nla_get_u32(part[PROVIDER_QUALIFIER]) == kernel.provider[i].qualifier)
+			kernel.selected = i;
+	selected_setting = setting[kernel.selected];
+}
+
+/* Checks the request with the parser of libnl. The headers of both commands have the same number. */
 static void check_request(struct nlmsghdr *h)
 {
 	struct nlattr *a[ETHTOOL_A_TSINFO_MAX + 1], *device[ETHTOOL_A_HEADER_MAX + 1];
+	const int command = genlmsg_hdr(h)->cmd;
 
 	assert_int_equal(h->nlmsg_type, FAMILY);
-	assert_int_equal(genlmsg_hdr(h)->cmd, ETHTOOL_MSG_TSINFO_GET);
+	assert_true(command == ETHTOOL_MSG_TSINFO_GET || command == 47);
 	assert_int_equal(genlmsg_parse(h, 0, a, ETHTOOL_A_TSINFO_MAX, NULL), 0);
 	assert_non_null(a[ETHTOOL_A_TSINFO_HEADER]);
 	assert_true(a[ETHTOOL_A_TSINFO_HEADER]->nla_type & NLA_F_NESTED);
@@ -233,7 +272,15 @@ ssize_t __wrap_send(int fd, const void *data, size_t bytes, int flags)
 		put_end(NLMSG_ERROR, h->nlmsg_seq, -EOPNOTSUPP, kernel.fault == SHORT_ERROR);
 		return (ssize_t)bytes;
 	}
-	if (h->nlmsg_flags & NLM_F_DUMP) {
+	if (genlmsg_hdr(h)->cmd == 47) {
+		if (kernel.fault == REFUSES_SELECTION)
+			put_end(NLMSG_ERROR, h->nlmsg_seq, -EPERM, false);
+		else
+			select_by(nlmsg_find_attr(h, GENL_HDRLEN, 2));
+		if (kernel.fault == REFUSES_SELECTION)
+			return (ssize_t)bytes;
+		put_end(NLMSG_ERROR, h->nlmsg_seq, 0, false); /* and no other reply */
+	} else if (h->nlmsg_flags & NLM_F_DUMP) {
 		put(reply_message(&(struct reply){ INTERFACE + 1, mac, 0, 0, 0 }, h->nlmsg_seq)); /* of another interface */
 		for (int i = 0; i < kernel.providers; i++)
 			put(reply_message(&(struct reply){ INTERFACE, kernel.provider[i], 0, 0, 0 }, h->nlmsg_seq));
@@ -261,9 +308,12 @@ ssize_t __wrap_recv(int fd, void *data, size_t bytes, int flags)
 
 static struct nic with_kernel(void)
 {
-	struct nic n = { .index = 2, .stamper = INTERFACE };
+	struct nic n = { .name = "fake0", .index = 2, .stamper = INTERFACE };
 
 	memset(&kernel, 0, sizeof(kernel));
+	memset(setting, 0, sizeof(setting));
+	selected_setting = setting[0];
+	setting_error = 0;
 	kernel.on = true;
 	kernel.provider[0] = mac;
 	kernel.provider[1] = phy;
@@ -361,6 +411,107 @@ static void test_changes(void **state)
 	kernel.on = false;
 }
 
+/* ---- Selection --------------------------------------------------------------------------------------------------- */
+
+static struct util_capture capture;
+static char said[1000];
+
+static int selecting(struct nic *n, enum nic_source source, bool shared)
+{
+	int error;
+
+	util_capture_begin(&capture);
+	error = nic_provider_select(n, source, shared);
+	util_capture_end(&capture, said, sizeof(said));
+	return error;
+}
+
+static void test_selection(void **state)
+{
+	struct nic n = with_kernel();
+
+	(void)state;
+	setting[0][2] = 12; /* of another program, which only receives */
+	assert_int_equal(selecting(&n, NIC_SOURCE_MAC, false), 0);
+	assert_int_equal(kernel.selections, 0); /* selected already */
+	nic_provider_restore(&n);
+	assert_int_equal(kernel.selections, 0);
+	assert_int_equal(selecting(&n, NIC_SOURCE_PHY, false), 0);
+	assert_string_equal(said, "");
+	assert_int_equal(kernel.selected, 1);
+	assert_int_equal(setting[0][2], 0);
+	assert_provider(&n.provider, "PHY 2, /dev/ptp5, approx");
+	assert_true(nic_provider_is_ours(&n));
+	nic_provider_restore(&n);
+	assert_int_equal(kernel.selected, 0);
+	assert_int_equal(setting[0][2], 12);
+	nic_provider_restore(&n);
+	assert_int_equal(kernel.selections, 2);
+	nic_provider_close(&n);
+	kernel.on = false;
+}
+
+/* Another program has selected another provider in mid-run: its selection stays. */
+static void test_selection_of_another_program(void **state)
+{
+	struct nic n = with_kernel();
+
+	(void)state;
+	kernel.provider[2] = (struct nic_provider){ .known = true, .phc_index = 8, .source = NIC_SOURCE_PHY };
+	kernel.providers = 3;
+	assert_int_equal(selecting(&n, NIC_SOURCE_PHY, false), 0);
+	kernel.selected = 2;
+	selected_setting = setting[2];
+	setting[2][1] = 1;
+	nic_provider_restore(&n);
+	assert_int_equal(kernel.selected, 2);
+	assert_int_equal(setting[2][1], 1);
+	assert_int_equal(kernel.selections, 1);
+	nic_provider_close(&n);
+	kernel.on = false;
+}
+
+static void assert_said(const char *words)
+{
+	if (!strstr(said, words))
+		fail_msg("'%s' is not in: %s", words, said);
+}
+
+static void test_refused_selections(void **state)
+{
+	struct nic n = with_kernel();
+
+	(void)state;
+	assert_int_equal(selecting(&n, NIC_SOURCE_PHY, true), -EBUSY);
+	assert_said("another rant");
+	kernel.providers = 1;
+	assert_int_equal(selecting(&n, NIC_SOURCE_PHY, false), -ENODEV);
+	assert_said("reports no PHY that timestamps packets; it reports: MAC, /dev/ptp3, precise: leave out");
+	assert_int_equal(kernel.selections, 0);
+	kernel.providers = 2;
+	setting[0][1] = 1;
+	kernel.fault = REFUSES_SELECTION;
+	assert_int_equal(selecting(&n, NIC_SOURCE_PHY, false), -EPERM);
+	assert_said("warning: the MAC of interface 'fake0' is set to stamp packets for another program");
+	assert_said("needs CAP_NET_ADMIN");
+	assert_false(n.provider_switch.done);
+	kernel.fault = SELECTS_NOTHING; /* the answer is checked */
+	assert_int_equal(selecting(&n, NIC_SOURCE_PHY, false), -EIO);
+	assert_provider(&n.provider, "MAC, /dev/ptp3, precise");
+	assert_int_equal(setting[0][1], 1);
+	kernel.fault = NONE;
+	setting_error = -EOPNOTSUPP; /* an old driver: its setting is neither known nor restored */
+	assert_int_equal(selecting(&n, NIC_SOURCE_PHY, false), 0);
+	nic_provider_restore(&n);
+	assert_int_equal(kernel.selected, 0);
+	assert_int_equal(setting[0][1], 0);
+	n.provider.known = false;
+	assert_int_equal(selecting(&n, NIC_SOURCE_PHY, false), -EOPNOTSUPP);
+	assert_said("Linux 6.14");
+	nic_provider_close(&n);
+	kernel.on = false;
+}
+
 /* The loopback has no hardware clock, so no provider: the kernel accepts the requests. */
 static void test_real_kernel(void **state)
 {
@@ -381,6 +532,27 @@ static void test_real_kernel(void **state)
 	nic_provider_close(&n);
 }
 
+/* The number of the command: the kernel knows it and finds no such interface, or the privilege is missing. */
+static void test_real_kernel_selects(void **state)
+{
+	const struct nic_provider p = { .known = true };
+	struct nic n = { .index = (int)if_nametoindex("lo") };
+	int error;
+
+	(void)state;
+	nic_provider_open(&n);
+	if (!n.ethtool_family)
+		skip();
+	error = request_selection(n.provider_fd[FOR_RUN], n.ethtool_family, 999999, &p);
+	if (error == -EOPNOTSUPP)
+		print_message("skipped: this kernel is older than 6.14\n");
+	else
+		assert_int_equal(error, geteuid() ? -EPERM : -ENODEV);
+	if (!error || error == -ENODEV)
+		assert_int_equal(request_selection(n.provider_fd[FOR_RUN], n.ethtool_family, n.index, &p), -EOPNOTSUPP);
+	nic_provider_close(&n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -390,7 +562,11 @@ int main(void)
 		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_selection),
+		cmocka_unit_test(test_selection_of_another_program),
+		cmocka_unit_test(test_refused_selections),
 		cmocka_unit_test(test_real_kernel),
+		cmocka_unit_test(test_real_kernel_selects),
 	};
 
 	util_seed();

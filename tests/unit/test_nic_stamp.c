@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* build: wraps=ioctl,genl_ctrl_resolve,nl_connect sources=host/nic/nic.c,host/nic/nic_address.c,host/nic/nic_names.c,host/nic/nic_netlink.c,host/nic/nic_provider.c,host/nic/nic_share.c,host/nic/nic_lower.c libs=-lnl-3 -lnl-genl-3 */
+/* build: wraps=ioctl,genl_ctrl_resolve,nl_connect,nic_provider_select,nic_provider_restore,nic_provider_is_ours sources=host/nic/nic.c,host/nic/nic_address.c,host/nic/nic_names.c,host/nic/nic_netlink.c,host/nic/nic_provider.c,host/nic/nic_share.c,host/nic/nic_lower.c libs=-lnl-3 -lnl-genl-3 */
 /* nic_stamp.c against scripted NICs, and, as root, against the real kernel. */
 #include "host/nic/nic_abilities.c"
 #include "host/nic/nic_stamp.c"
@@ -122,6 +122,99 @@ static void test_script(void **state)
 	nic_close(&n);
 	assert_int_equal(fake_nic.gets + fake.sets, ioctls);
 	assert_int_equal(n.control_fd, -1);
+}
+
+/* ---- Providers: test_nic_provider tests their selection ---------------------------------------------------------- */
+
+static int selections, select_error;
+static bool theirs;
+static char order[64];
+
+int __wrap_nic_provider_select(struct nic *n, enum nic_source source, bool shared);
+int __wrap_nic_provider_select(struct nic *n, enum nic_source source, bool shared)
+{
+	assert_int_equal(source, NIC_SOURCE_PHY);
+	assert_false(shared);
+	selections++;
+	n->provider_switch.done = !select_error;
+	return select_error;
+}
+
+void __wrap_nic_provider_restore(struct nic *n);
+void __wrap_nic_provider_restore(struct nic *n)
+{
+	if (n->provider_switch.done)
+		snprintf(order, sizeof(order), "restored at %d", fake_nic.setting[1]);
+	n->provider_switch.done = false;
+}
+
+bool __wrap_nic_provider_is_ours(const struct nic *n);
+bool __wrap_nic_provider_is_ours(const struct nic *n)
+{
+	(void)n;
+	return !theirs;
+}
+
+static int stamp_by_phy(struct nic *n)
+{
+	const struct options o = { .transport = TRANSPORT_UDP, .provider = PROVIDER_PHY };
+	int result;
+
+	assert_int_equal(nic_open(n, "fake0"), 0);
+	selections = 0;
+	*order = '\0';
+	CAPTURED(result, nic_stamp(n, &o));
+	assert_int_equal(selections, 1);
+	return result;
+}
+
+static void test_provider(void **state)
+{
+	static const struct script no_clock = { .can = { HARDWARE, OFF_ON, NONE_ALL, -1 } };
+	static const struct script stamps = { .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .found = { 0, 1, 1 } };
+	struct nic n;
+
+	(void)state;
+	fake_on(&full);
+	assert_int_equal(stamp_by_phy(&n), 0);
+	nic_restore(&n);
+	assert_string_equal(order, "restored at 0"); /* after the setting */
+	nic_close(&n);
+	/* A provider that stamps already: nothing but the provider is restored. */
+	fake_on(&stamps);
+	assert_int_equal(stamp_by_phy(&n), 0);
+	assert_true(n.changed);
+	nic_restore(&n);
+	assert_string_equal(order, "restored at 1");
+	nic_close(&n);
+	/* Errors after the selection, and of the selection. */
+	fake_on(&no_clock);
+	assert_int_equal(stamp_by_phy(&n), -EOPNOTSUPP);
+	assert_string_equal(order, "restored at 0");
+	nic_close(&n);
+	fake_on(&full);
+	select_error = -EPERM;
+	assert_int_equal(stamp_by_phy(&n), -EPERM);
+	assert_string_equal(order, "");
+	assert_int_equal(fake.sets, 0);
+	select_error = 0;
+	nic_close(&n);
+}
+
+/* The setting is now that of a device which another program has selected. */
+static void test_another_provider_keeps_its_setting(void **state)
+{
+	struct nic n;
+
+	(void)state;
+	fake_on(&full);
+	assert_int_equal(nic_open(&n, "fake0"), 0);
+	assert_int_equal(nic_stamp(&n, &udp), 0);
+	theirs = true;
+	nic_restore(&n);
+	theirs = false;
+	assert_int_equal(fake.sets, 1);
+	nic_close(&n);
 }
 
 static void test_close_restores(void **state)
@@ -387,8 +480,10 @@ static void test_receive(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[COUNT_OF(scripts) + 8] = {
+	struct CMUnitTest tests[COUNT_OF(scripts) + 10] = {
 		cmocka_unit_test_teardown(test_close_restores, fake_off),
+		cmocka_unit_test_teardown(test_provider, fake_off),
+		cmocka_unit_test_teardown(test_another_provider_keeps_its_setting, fake_off),
 		cmocka_unit_test_teardown(test_signal_while_setting, fake_off),
 		cmocka_unit_test_teardown(test_ptp_filters, fake_off),
 		cmocka_unit_test_teardown(test_ptp_refused, fake_off),
@@ -400,7 +495,7 @@ int main(void)
 
 	util_seed();
 	for (size_t i = 0; i < COUNT_OF(scripts); i++)
-		tests[8 + i] = (struct CMUnitTest){ .name = scripts[i].name, .test_func = test_script,
+		tests[10 + i] = (struct CMUnitTest){ .name = scripts[i].name, .test_func = test_script,
 						    .teardown_func = fake_off, .initial_state = (void *)&scripts[i] };
 	return golden_run(tests);
 }
