@@ -340,6 +340,29 @@ static void test_shared_with_a_slow_one(void **state)
 	close(go[1]);
 }
 
+/* The last rant reverts the selection that the first rant made. */
+static void test_a_selected_provider(void **state)
+{
+	const struct nic_switch selected = { .done = true, .found = { .known = true, .phc_index = 5 },
+					     .has_setting = true, .setting = { 0, 1, 12 } };
+	struct nic a = { .index = 7, .stamper = 7, .provider_switch = selected }, b = { .index = 7, .stamper = 7 }, c = b;
+
+	(void)state;
+	assert_false(nic_share_join(&a));
+	nic_share_begin(&a);
+	assert_true(nic_share_join(&b));
+	assert_true(b.provider_switch.done);
+	assert_int_equal(b.provider_switch.found.phc_index, 5);
+	assert_memory_equal(b.provider_switch.setting, selected.setting, sizeof(selected.setting));
+	/* An earlier version of rant wrote the settings only. */
+	assert_int_equal(truncate(share_file(), offsetof(struct shared, provider_switch)), 0);
+	assert_true(nic_share_join(&c));
+	assert_false(c.provider_switch.done);
+	nic_share_end(&a, false);
+	nic_share_end(&b, false);
+	nic_share_end(&c, true);
+}
+
 #define SHARED(test) cmocka_unit_test_setup_teardown(test, share_enter, share_exit)
 
 int main(void)
@@ -355,6 +378,7 @@ int main(void)
 		SHARED(test_a_file_that_is_just_gone),
 		SHARED(test_both_end_at_once),
 		SHARED(test_shared_with_a_slow_one),
+		SHARED(test_a_selected_provider),
 	};
 
 	util_seed();
