@@ -120,6 +120,7 @@ spikes.md|rant --explain|else: namespace_explain.sh
 spikes.md|Why (trace|else: test_explain_cause
 spikes.md|rant -i eth0|else: namespace_explain.sh, at a reflector
 spikes.md|  Cause: softirq|else: test_explain_run
+spikes.md|  Cause: not seen by|else: test_explain_cause
 '
 
 # ---- Blocks of the pages -----------------------------------------------------------------------------------------------

@@ -365,7 +365,8 @@ static const struct scenario scenarios[] = {
 	  "282 hog-9 1 s softirq_entry: vec=3 [action=NET_RX]\n"
 	  "283 hog-9 1 s netif_receive_skb_entry: dev=eth1 len=240\n", AT(283, 286, 287, 291), .blame = "nic_to_app" },
 	{ .name = "App-to-qdisc: a thread in the send call",
-	  .lines = FAST SWITCH("8", "2", "rant-loop", "77", "hog", "9", "49") SWITCH("200", "2", "hog", "9", "rant-loop", "77", "120")
+	  .lines = FAST SWITCH("8", "2", "rant-loop", "77", "hog", "9", "49")
+	  SWITCH("200", "2", "hog", "9", "rant-loop", "77", "120")
 	  "202 rant-loop-77 2 . net_dev_queue: dev=eth1 len=254\n"
 	  "203 rant-loop-77 2 . net_dev_start_xmit: dev=eth1 len=254\n", AT(3, 6, 7, 206), .queue_us = 202,
 	  .driver_us = 204, .blame = "app_to_qdisc_ns" },
@@ -528,6 +529,184 @@ static void recorded_trace(void **state)
 	golden("%s", explain());
 }
 
+/* ---- Breaches without a planted cause ---------------------------------------------------------------------------- */
+
+#define DELAYS 14 /* owners that may delay a packet */
+#define UNPLANTED 200
+#define PLANTED 50
+#define RANT_US 5 /* of the measuring thread in a late packet: 3 before the delays, and 2 after them */
+
+static const struct delay {
+	uint8_t class;
+	int number; /* pid, interrupt or softirq */
+	const char *name;
+} delays[DELAYS] = {
+	{ OWNER_IRQ, 23, "ahci" }, { OWNER_IRQ, 24, "nvme" }, { OWNER_IRQ, 25, "eth0" }, { OWNER_SOFTIRQ, 1, "TIMER" },
+	{ OWNER_SOFTIRQ, 4, "BLOCK" }, { OWNER_SOFTIRQ, 9, "RCU" }, { OWNER_THREAD, 101, "sshd" },
+	{ OWNER_THREAD, 102, "cron" }, { OWNER_THREAD, 103, "kworker/2:1" }, { OWNER_THREAD, 104, "jbd2/sda1-8" },
+	{ OWNER_THREAD, 105, "bash" }, { OWNER_THREAD, 106, "migration/2" }, { OWNER_THREAD, 107, "qemu" },
+	{ OWNER_THREAD, 108, "rcu_sched" },
+};
+
+/* What the generator gave to each owner, without the parser. */
+struct truth {
+	int us[DELAYS], all_us;
+};
+
+/* One piece on CPU 2 from *us on: an interrupt or a softirq above the thread that runs, or a change to another thread. */
+static void put_piece(FILE *out, const struct delay *d, const struct delay **runs, int *us, int length_us)
+{
+	const char *task = *runs ? (*runs)->name : "rant-loop";
+	const int pid = *runs ? (*runs)->number : 77;
+
+	if (d->class == OWNER_THREAD) {
+		fprintf(out, "%d %s-%d 2 . sched_switch: prev_comm=%s prev_pid=%d prev_prio=120 prev_state=R ==> "
+			"next_comm=%s next_pid=%d next_prio=120\n", *us, task, pid, task, pid, d->name, d->number);
+		*runs = d;
+	} else if (d->class == OWNER_IRQ) {
+		fprintf(out, "%d %s-%d 2 h irq_handler_entry: irq=%d name=%s\n", *us, task, pid, d->number, d->name);
+		fprintf(out, "%d %s-%d 2 h irq_handler_exit: irq=%d ret=handled\n", *us + length_us, task, pid, d->number);
+	} else {
+		fprintf(out, "%d %s-%d 2 s softirq_entry: vec=%d [action=%s]\n", *us, task, pid, d->number, d->name);
+		fprintf(out, "%d %s-%d 2 s softirq_exit: vec=%d [action=%s]\n", *us + length_us, task, pid, d->number,
+			d->name);
+	}
+	*us += length_us;
+}
+
+/* Delays of 20 to 40 us of at least eight owners, in pieces and in any order: no two have half of the excess. With a
+ * planted owner it has more than all others together. */
+static char *draw_delays(struct truth *t, int planted, int *end_us)
+{
+	char *lines = NULL;
+	size_t bytes = 0;
+	FILE *out = open_memstream(&lines, &bytes);
+	const struct delay *runs = NULL;
+	int left_us[DELAYS] = { 0 }, us = 6, left = 0;
+
+	*t = (struct truth){ .all_us = 0 };
+	fputs(FAST, out);
+	for (int i = 0, owners = 0; owners < 8 || i < DELAYS; i = i < DELAYS ? i + 1 : 0) {
+		if (i == DELAYS || t->us[i] || !util_below(2))
+			continue;
+		t->us[i] = 20 + (int)util_below(21);
+		t->all_us += t->us[i];
+		owners++;
+	}
+	if (planted >= 0) {
+		const int more_us = t->all_us + 10 + (int)util_below(300);
+
+		t->us[planted] += more_us;
+		t->all_us += more_us;
+	}
+	for (int i = 0; i < DELAYS; i++)
+		left += left_us[i] = t->us[i];
+	while (left) {
+		const int i = (int)util_below(DELAYS);
+		const int most = left_us[i] < 30 ? left_us[i] : left_us[i] / 2;
+		const int piece_us = !left_us[i] ? 0 : left_us[i] < 10 ? left_us[i] : 1 + (int)util_below((uint64_t)most);
+
+		if (!piece_us)
+			continue;
+		if (runs == &delays[i])
+			us += piece_us; /* it runs on */
+		else
+			put_piece(out, &delays[i], &runs, &us, piece_us);
+		left_us[i] -= piece_us;
+		left -= piece_us;
+	}
+	if (runs)
+		fprintf(out, "%d %s-%d 2 . sched_switch: prev_comm=%s prev_pid=%d prev_prio=120 prev_state=R ==> "
+			"next_comm=rant-loop next_pid=77 next_prio=120\n", us, runs->name, runs->number, runs->name,
+			runs->number);
+	*end_us = us + 2;
+	fclose(out);
+	return lines;
+}
+
+static void explain_as_data(struct why *w)
+{
+	struct evidence *e = calloc(1, sizeof(*e));
+	struct owners *o = calloc(1, sizeof(*o));
+	struct cause *c = calloc(1, sizeof(*c));
+	char why[CAUSE_REASON_BYTES];
+
+	if (evidence_open(e, folder, why) || cause_find(c, o, e, why))
+		fail_msg("%s", why);
+	why_take(w, c, e);
+	owners_free(o);
+	evidence_close(e);
+	free(e);
+	free(o);
+	free(c);
+}
+
+static int64_t part_ns(const struct why *w, const struct delay *d)
+{
+	for (unsigned i = 0; i < w->parts; i++)
+		if (w->part[i].class == d->class && !strcmp(w->part[i].name, d->name))
+			return w->part[i].value_ns;
+	return 0;
+}
+
+/* Each owner has exactly the time that it was given, and the rest is that of the measuring thread. */
+static void check_parts(const struct why *w, const struct truth *t)
+{
+	int64_t rest_ns = w->value_ns;
+
+	for (int i = 0; i < DELAYS; i++) {
+		if (part_ns(w, &delays[i]) != t->us[i] * NS_PER_US)
+			fail_msg("%s: %ld, not %d us", delays[i].name, (long)part_ns(w, &delays[i]), t->us[i]);
+		rest_ns -= t->us[i] * NS_PER_US;
+	}
+	assert_int_equal(rest_ns, RANT_US * NS_PER_US);
+}
+
+/* A late packet: no cause where none was planted, and the planted owner where one was. */
+static void unplanted_and_planted(void **state)
+{
+	int false_causes = 0, right = 0;
+
+	(void)state;
+	for (int i = 0; i < UNPLANTED + PLANTED; i++) {
+		const int planted = i < UNPLANTED ? -1 : (int)util_below(DELAYS);
+		struct scenario s = { .kernel_us = 3, .blame = "kernel_to_app_ns" };
+		struct truth t;
+		struct why w;
+		char *lines = draw_delays(&t, planted, &s.app_us);
+
+		s.lines = lines;
+		s.send_us = s.app_us + 1;
+		s.wire_us = s.app_us + 5;
+		write_text(&s, "mono_raw");
+		write_json(&s);
+		explain_as_data(&w);
+		assert_int_equal(w.value_ns, (t.all_us + RANT_US) * NS_PER_US);
+		check_parts(&w, &t);
+		false_causes += planted < 0 && w.class != CAUSE_SPREAD;
+		right += planted >= 0 && w.named == 1 && w.class == delays[planted].class &&
+			 !strcmp(w.part[0].name, delays[planted].name);
+		free(lines);
+	}
+	if (false_causes || right != PLANTED)
+		fail_msg("%d false causes of %d, %d of %d right", false_causes, UNPLANTED, right, PLANTED);
+}
+
+/* Just above the typical time: the times of the events do not permit a cause. */
+static void just_above_typical(void **state)
+{
+	static const struct scenario late = { .lines = FAST, AT(3, 7, 8, 12), .blame = "kernel_to_app_ns" };
+	struct why w;
+
+	(void)state;
+	write_text(&late, "mono_raw");
+	write_json(&late);
+	explain_as_data(&w);
+	assert_int_equal(w.value_ns - w.typical_ns, NS_PER_US);
+	assert_true(w.bound_ns >= NS_PER_US);
+	assert_int_equal(w.class, CAUSE_NONE);
+}
+
 /* The last element has the time of all owners that the list does not hold; rounded means sum to the mean of the stage. */
 static void more_owners_than_the_list_holds(void **state)
 {
@@ -683,6 +862,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(rate_of_the_clocks, make_folder, remove_folder),
 		cmocka_unit_test(recorded_trace),
 		cmocka_unit_test(more_owners_than_the_list_holds),
+		cmocka_unit_test_setup_teardown(unplanted_and_planted, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(just_above_typical, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(damaged_folders, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(mutated_folders, make_folder, remove_folder),
 	};
