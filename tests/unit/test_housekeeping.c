@@ -307,7 +307,8 @@ static void readings_for_a_saved_trace(void **state)
 	h.trace = &trace;
 	assert_int_equal(start(), 0);
 	assert_string_equal(order, "unseen ");
-	assert_duties(breach_print, look_unseen, trace_keep_now, link_look, print_outage, compare_clocks, collect);
+	assert_duties(breach_print, look_unseen, trace_keep_now, link_look, nic_provider_look, print_outage, compare_clocks,
+		      collect);
 	frozen = false;
 	assert_ptr_equal(housekeeping_look_unseen(&h), &h.unseen);
 	assert_string_equal(order, "unseen ");
