@@ -23,12 +23,14 @@
 #define FILE_NAME "breach.json"
 #define TYPICAL_LEAST 20 /* packets for a median */
 
+/* Without a threshold, at a host whose trace was frozen for the other, each packet but that of the breach. */
 static bool is_ordinary(const struct breach_facts *f, const struct sample *s)
 {
+	const int64_t threshold_ns = f->report->options->threshold_ns;
 	int64_t value_ns;
 
-	return s->seq != f->sample->seq && (!result_metric(f->report->result, s, &value_ns) ||
-					     value_ns <= f->report->options->threshold_ns);
+	return s->seq != f->sample->seq &&
+	       (!threshold_ns || !result_metric(f->report->result, s, &value_ns) || value_ns <= threshold_ns);
 }
 
 /* Number of the oldest kept samples that were recorded before the breach. */

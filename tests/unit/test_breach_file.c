@@ -107,6 +107,15 @@ static void a_breach_of_a_reflector(void **state)
 	assert_int_equal(count_of(file, "{\"seq\":"), 31);
 }
 
+/* Frozen for the other host, which has the threshold. */
+static void a_host_without_a_threshold(void **state)
+{
+	(void)state;
+	begin_reflector(30);
+	options.threshold_ns = 0;
+	assert_int_equal(count_of(write_it(), "{\"seq\":"), 31);
+}
+
 static struct sample sent_through(struct sample s, int64_t queue_ns, int64_t driver_ns)
 {
 	s.source[KERNEL_QUEUE] = s.source[KERNEL_DRIVER] = SOURCE_KERNEL;
@@ -247,6 +256,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_breach_of_a_reflector, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_host_without_a_threshold, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(few_packets, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_part_is_to_blame, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_last_thousand_before_the_breach, set_up, tear_down),
