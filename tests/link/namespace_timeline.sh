@@ -111,11 +111,10 @@ make_other_folders() {
 	cp -r "$spikes/reflect" "$spikes/run"
 	sed -i 's/T2_HW=2505\.14/T2_HW=2505.13/' "$spikes/run/all.txt"
 	cp -r "$spikes/reflect" "$spikes/apart"
-	sed -i 's/ T[23]_HW=[0-9.]*//g' "$spikes/apart/all.txt"
 	"$python" -B -c 'import json, sys
 data = json.load(open(sys.argv[1]))
 for one in data["packets"]:
-    one.update({name: one[name] + (one["seq"] % 7) * 1000000 for name in one if name.startswith("T")})
+    one.update({name: one[name] + (one["seq"] != 500) * (one["seq"] % 7) * 1000000 for name in one if name.startswith("T")})
 json.dump(data, open(sys.argv[1], "w"))' "$spikes/apart/breach.json"
 	mkdir "$spikes/empty"
 	cp -r "$spikes/reflect" "$spikes/cut"
