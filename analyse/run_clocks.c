@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 /* Index of the text in a list of `n`; 0: it is missing, or not in the list after the first. */
 static int index_of(const struct tree *t, const char *const list[], int n)
@@ -207,6 +208,23 @@ static bool take_bounds(struct result *r, const struct tree *t)
 	return true;
 }
 
+/* The texts of the NIC that the report prints. All members are kept as JSON. */
+static bool take_nic(struct result_nic *to, const struct tree *t)
+{
+	uint32_t changes;
+
+	run_take_text(to->name, sizeof(to->name), tree_member(t, "interface"));
+	run_take_text(to->driver, sizeof(to->driver), tree_member(t, "driver"));
+	run_take_text(to->stamper, sizeof(to->stamper), tree_member(t, "stamped_by"));
+	to->stamper_is_other = strcmp(to->stamper, to->name);
+	run_take_text(to->provider_text, sizeof(to->provider_text), tree_at(t, "provider.name"));
+	run_take_text(to->provider_after_text, sizeof(to->provider_after_text), tree_at(t, "provider_after.name"));
+	if (!run_take_u32(&changes, tree_member(t, "provider_changes")))
+		return false;
+	to->provider_changes = changes;
+	return true;
+}
+
 int run_take_clocks(struct outcome *o, const struct tree *root, const char *path)
 {
 	const struct tree *t = tree_member(root, "clocks");
@@ -214,7 +232,12 @@ int run_take_clocks(struct outcome *o, const struct tree *root, const char *path
 	struct result_clocks *c = &r->clocks;
 	bool valid;
 
-	if (!tree_is_object(t) || o->read.files > 1)
+	r->nic = (struct result_nic){ .name = "" };
+	if (o->read.files > 1)
+		return 0;
+	if (!take_nic(&r->nic, tree_member(root, "nic")))
+		return run_refuse(path, "nic", "is not valid");
+	if (!tree_is_object(t))
 		return 0;
 	c->watched = true;
 	valid = take_nic_clock(c, tree_member(t, json_clocks_of[CLOCK_OF_NIC]), r->began_ns) &&

@@ -31,7 +31,7 @@ struct result_nic {
 	struct nic_provider provider; /* of the timestamps, before the run */
 	struct nic_provider provider_after;
 	unsigned provider_changes; /* during the run */
-	char provider_text[NIC_PROVIDER_BYTES], provider_after_text[NIC_PROVIDER_BYTES];
+	char provider_text[NIC_PROVIDER_BYTES], provider_after_text[NIC_PROVIDER_BYTES]; /* empty: `provider` is not known */
 	struct link_state before, after; /* the run */
 };
 

@@ -35,6 +35,8 @@ void take_nic_provider(struct result_nic *to, const struct nic_provider_watch *f
 	to->provider = from->nic->provider;
 	to->provider_after = from->now;
 	to->provider_changes = from->changes;
+	if (!to->provider.known)
+		return;
 	snprintf(to->provider_text, sizeof(to->provider_text), "%s", nic_provider_text(&to->provider, text));
 	snprintf(to->provider_after_text, sizeof(to->provider_after_text), "%s",
 		 nic_provider_text(&to->provider_after, text));

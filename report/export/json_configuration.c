@@ -315,7 +315,7 @@ static void put_setting(struct json *j, const char *name, const struct result_ni
 }
 
 /* null: not known. */
-static void put_provider(struct json *j, const char *name, const struct nic_provider *p)
+static void put_provider(struct json *j, const char *name, const struct nic_provider *p, const char *text)
 {
 	static const char *const sources[] = { [NIC_SOURCE_UNKNOWN] = NULL, [NIC_SOURCE_MAC] = "mac",
 					       [NIC_SOURCE_PHY] = "phy" };
@@ -326,6 +326,7 @@ static void put_provider(struct json *j, const char *name, const struct nic_prov
 		return;
 	}
 	json_object(j, name);
+	json_text(j, "name", text);
 	json_text(j, "source", sources[p->source]);
 	json_count(j, "phc_index", p->phc_index);
 	json_text(j, "precision", precisions[p->qualifier < 2 ? p->qualifier : 2]);
@@ -355,8 +356,8 @@ static void put_nic(struct json *j, const struct report *r)
 	json_text(j, "stamped_by", options_by_nic(r->options) && *n->stamper ? n->stamper : NULL);
 	put_setting(j, "stamp_setting", &n->setting[0]);
 	put_setting(j, "stamp_setting_after", &n->setting[1]);
-	put_provider(j, "provider", &n->provider);
-	put_provider(j, "provider_after", &n->provider_after);
+	put_provider(j, "provider", &n->provider, n->provider_text);
+	put_provider(j, "provider_after", &n->provider_after, n->provider_after_text);
 	json_integer_if(j, "provider_changes", n->provider.known, n->provider_changes);
 	json_end(j);
 }

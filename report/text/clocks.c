@@ -214,7 +214,7 @@ static void write_stamper(FILE *out, const struct report *r)
 	const struct result_nic *n = &r->result->nic;
 
 	if (*n->stamper && n->stamper_is_other)
-		fprintf(out, "  Stamped by    : %s, which %s sends by\n", n->stamper, r->options->interface);
+		fprintf(out, "  Stamped by    : %s, which %s sends by\n", n->stamper, n->name);
 }
 
 /* Timestamps of a kernel on the scale of a NIC's clock. */
@@ -240,7 +240,7 @@ static void write_placed(FILE *out, const struct report *r)
 
 static void write_provider(FILE *out, const struct result_nic *n)
 {
-	if (n->provider.known)
+	if (*n->provider_text)
 		fprintf(out, "  Provider      : %s%s%s\n", n->provider_text, n->provider_changes ? ", changed to " : "",
 			n->provider_changes ? n->provider_after_text : "");
 }

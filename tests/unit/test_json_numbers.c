@@ -590,6 +590,8 @@ static void the_host_and_what_it_granted(void **state)
 	result.nic.provider = (struct nic_provider){ .known = true, .phc_index = 196, .source = NIC_SOURCE_PHY,
 						     .has_phy_index = true, .phy_index = 197 };
 	result.nic.provider_after = (struct nic_provider){ .known = true, .qualifier = 1, .source = NIC_SOURCE_MAC };
+	strcpy(result.nic.provider_text, "PHY 197");
+	strcpy(result.nic.provider_after_text, "MAC");
 	result.nic.provider_changes = 205;
 	result.system = (struct system){ .hostname = "h", .kernel = "k", .version = "v", .machine = "m", .cpu_model = "c",
 				   .is_virtual = { true, 1 },

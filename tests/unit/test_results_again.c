@@ -336,6 +336,26 @@ static void clock_of_the_reflector(void **state)
 	assert_same_clocks();
 }
 
+/* The device that stamps: that of a bond, and one of several. */
+static void the_nic_that_stamps(void **state)
+{
+	(void)state;
+	watch_clocks();
+	strcpy(result.nic.name, "bond0");
+	strcpy(result.nic.stamper, "eth1");
+	result.nic.stamper_is_other = true;
+	result.nic.provider = (struct nic_provider){ .known = true, .source = NIC_SOURCE_MAC, .phc_index = 3 };
+	result.nic.provider_after = (struct nic_provider){ .known = true, .source = NIC_SOURCE_PHY, .phc_index = 4 };
+	strcpy(result.nic.provider_text, "MAC, /dev/ptp3, precise");
+	strcpy(result.nic.provider_after_text, "PHY, /dev/ptp4, precise");
+	result.nic.provider_changes = 2;
+	assert_same_clocks();
+	strcpy(result.nic.stamper, "bond0");
+	result.nic.stamper_is_other = false;
+	result.nic.provider_changes = 0;
+	assert_same_clocks();
+}
+
 static void bounds_of_the_stages(void **state)
 {
 	(void)state;
@@ -974,6 +994,7 @@ int main(void)
 		TEST_RUN(wrong_activity),
 		TEST_RUN(clocks_of_this_host),
 		TEST_RUN(clock_of_the_reflector),
+		TEST_RUN(the_nic_that_stamps),
 		TEST_RUN(bounds_of_the_stages),
 		TEST_RUN(wrong_clocks),
 		TEST_RUN(breaches_of_an_emitter),
