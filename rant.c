@@ -467,8 +467,8 @@ static void note_reach(struct run *r)
 {
 	struct result_freeze *z = &r->exchange.result.freeze;
 
-	if (z->event_raw_ns && r->trace.last.seq == z->first.seq)
-		z->first.holds = trace_reaches(&r->trace, z->event_raw_ns);
+	if (z->event_raw_ns.known && r->trace.last.seq == z->first.seq)
+		z->first.holds = trace_reaches(&r->trace, z->event_raw_ns.value);
 	if (z->first.outcome && r->options.role == ROLE_REFLECT)
 		transport_name(&z->emitter, z->emitter_name);
 }

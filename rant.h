@@ -112,6 +112,17 @@ static inline struct optional optional_of(int64_t value)
 	return (struct optional){ .known = true, .value = value };
 }
 
+/* Of the number of a CPU, which is below 0 if it is not known. */
+static inline struct optional optional_cpu(int cpu)
+{
+	return cpu < 0 ? (struct optional){ .known = false } : optional_of(cpu);
+}
+
+static inline bool optional_is_same(struct optional a, struct optional b)
+{
+	return a.known == b.known && a.value == b.value;
+}
+
 enum role { ROLE_EMIT, ROLE_REFLECT };
 
 /* The name in files, in the trace and in the environment of hook commands. */

@@ -10,11 +10,12 @@
 #include <string.h>
 
 /* Class, name and CPU. classes: number of the permitted classes. */
-static bool take_cause(const struct tree *t, int classes, uint8_t *class, char name[CAUSE_NAME_BYTES], int16_t *cpu)
+static bool take_cause(const struct tree *t, int classes, uint8_t *class, char name[CAUSE_NAME_BYTES],
+		       struct optional *cpu)
 {
 	const char *id = tree_text(tree_member(t, "class"));
 	const struct tree *at = tree_member(t, "cpu");
-	int64_t number = -1;
+	int64_t number;
 	int i = 0;
 
 	while (id && i < classes && strcmp(id, cause_words[i].id))
@@ -23,7 +24,7 @@ static bool take_cause(const struct tree *t, int classes, uint8_t *class, char n
 	run_take_text(name, CAUSE_NAME_BYTES, tree_member(t, "name"));
 	if (at && (!tree_integer(at, &number) || number < 0 || number > INT16_MAX))
 		return false;
-	*cpu = (int16_t)number;
+	*cpu = at ? optional_of(number) : (struct optional){ .known = false };
 	return id && i < classes;
 }
 
@@ -75,7 +76,7 @@ static bool take_counter(struct optional *count, int64_t *within_ns, char why[CA
 static bool take_unseen(struct why_unseen *u, const struct tree *t)
 {
 	const struct tree *cpu = tree_member(t, "cpu"), *disrupted = tree_member(t, "disrupted");
-	int64_t number = -1;
+	int64_t number = 0;
 	bool is;
 
 	if (!t)
@@ -90,7 +91,8 @@ static bool take_unseen(struct why_unseen *u, const struct tree *t)
 	    tree_is_bool(tree_member(t, "steal_since_boot"), &u->steal_ever) != u->steal_ms.known ||
 	    (disrupted && !tree_is_bool(disrupted, &is)))
 		return false;
-	u->cpu = (int16_t)number;
+	if (cpu)
+		u->cpu = optional_of(number);
 	if (disrupted)
 		u->disrupted = optional_of(is);
 	return true;
@@ -101,7 +103,7 @@ static bool take_explained(struct why *w, const struct tree *t)
 {
 	char name[CAUSE_NAME_BYTES];
 	uint64_t named;
-	int16_t cpu;
+	struct optional cpu;
 
 	w->has_typical = tree_member(t, "typical_ns");
 	if (!take_cause(t, CAUSE_NOT_EXPLAINED, &w->class, name, &cpu) ||
@@ -117,7 +119,8 @@ static bool take_explained(struct why *w, const struct tree *t)
 	run_take_text(w->stage, sizeof(w->stage), tree_member(t, "stage"));
 	if (!*w->stage || !take_parts(w, tree_member(t, "parts")) || !named != (w->class >= OWNER_CLASSES))
 		return false;
-	return !named || (w->class == w->part[0].class && !strcmp(name, w->part[0].name) && cpu == w->part[0].cpu);
+	return !named || (w->class == w->part[0].class && !strcmp(name, w->part[0].name) &&
+			  optional_is_same(cpu, w->part[0].cpu));
 }
 
 static struct result_causes *causes_of_outcome(struct outcome *o)

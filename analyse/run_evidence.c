@@ -89,13 +89,12 @@ static bool take_saved(struct trace_saved *to, const struct tree *t)
 
 	run_take_text(to->path, sizeof(to->path), tree_member(t, "saved"));
 	to->source = sources[from > 0];
-	to->spike_cpu = -1;
 	to->swap_skipped = run_is_true(tree_member(t, "snapshot_skipped"));
 	run_take_text(to->left_out.first, sizeof(to->left_out.first), tree_member(t, "not_saved_first"));
 	if (cpu && (!run_count(cpu, &n) || n > INT16_MAX))
 		return false;
 	if (cpu)
-		to->spike_cpu = (int)n;
+		to->spike_cpu = optional_of(n);
 	if (lost && !run_count(lost, &n))
 		return false;
 	if (lost)

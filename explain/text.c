@@ -234,14 +234,14 @@ static void add_unseen(char *text, size_t bytes, const struct cause *c, const st
 		if (!why_may_be_unseen(c->rank[i].owner.class))
 			continue;
 		text_add(text, bytes, "; ");
-		causes_add_unseen(text, bytes, u, cause_cpu(c, &c->rank[i].owner));
+		causes_add_unseen(text, bytes, u, optional_cpu(cause_cpu(c, &c->rank[i].owner)));
 		return;
 	}
 }
 
 static const char *cure_of_unseen(const struct why_unseen *u, int cpu)
 {
-	if (!u->there || u->cpu != cpu)
+	if (!u->there || !optional_is_same(u->cpu, optional_cpu(cpu)))
 		return cures[OWNER_UNSEEN];
 	if (u->disrupted.known && u->disrupted.value)
 		return "the hypervisor has paused or moved this virtual machine: ask its operator";

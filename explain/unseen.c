@@ -80,7 +80,7 @@ void unseen_take(struct why_unseen *w, const struct cause *c, const struct evide
 {
 	const struct unseen *u = &e->unseen;
 
-	*w = (struct why_unseen){ .there = u->there, .cpu = (int16_t)u->cpu };
+	*w = (struct why_unseen){ .there = u->there, .cpu = optional_cpu(u->cpu) };
 	if (!u->there)
 		return;
 	w->smi_count = difference(&u->smi, c, e, true, w->smi_why);

@@ -33,7 +33,7 @@ void why_take(struct why *w, const struct cause *c, const struct evidence *e)
 		const struct owner_excess *r = &c->rank[i];
 		struct why_part *p = &w->part[i];
 
-		*p = (struct why_part){ .class = r->owner.class, .cpu = (int16_t)cause_cpu(c, &r->owner),
+		*p = (struct why_part){ .class = r->owner.class, .cpu = optional_cpu(cause_cpu(c, &r->owner)),
 					.value_ns = r->ns, .typical_ns = r->typical_ns };
 		why_owner_name(p->name, e, &r->owner);
 	}

@@ -29,10 +29,11 @@ static void freeze_here(struct exchange *x, uint32_t seq, const struct flight *f
 	exchange_note_rest(x);
 }
 
-/* Before the packet of the flight was sent or received; not known (0) if it is in no flight. */
-static int64_t event_raw_ns(const struct flight *f, int64_t now_ns)
+/* Before the packet of the flight was sent or received; not known if it is in no flight. */
+static struct optional event_raw_ns(const struct flight *f, int64_t now_ns)
 {
-	return f ? clock_read_ns(CLOCK_MONOTONIC_RAW) - (now_ns - f->sent_ns) - NS_PER_MS : 0;
+	return f ? optional_of(clock_read_ns(CLOCK_MONOTONIC_RAW) - (now_ns - f->sent_ns) - NS_PER_MS) :
+	       (struct optional){ .known = false };
 }
 
 /* ---- The emitter ------------------------------------------------------------------------------------------------- */

@@ -63,15 +63,17 @@ static struct cause_count *count_of(struct result_causes *c, int class, const ch
 	return n;
 }
 
-static struct cause_count *add_count(struct result_causes *c, int class, const char *name, int cpu)
+static struct cause_count *add_count(struct result_causes *c, int class, const char *name,
+				     struct optional cpu)
 {
 	struct cause_count *n = count_of(c, class, name);
 
 	if (n < c->count + c->counts) {
-		n->cpu = n->cpu == cpu ? n->cpu : -1;
+		if (!optional_is_same(n->cpu, cpu))
+			n->cpu = (struct optional){ .known = false };
 		return n;
 	}
-	*n = (struct cause_count){ .class = (uint8_t)class, .cpu = (int16_t)cpu };
+	*n = (struct cause_count){ .class = (uint8_t)class, .cpu = cpu };
 	snprintf(n->name, sizeof(n->name), "%s", name);
 	c->counts++;
 	return n;
@@ -91,7 +93,7 @@ void causes_count_not_explained(struct result_causes *c, uint64_t traces)
 {
 	if (!traces)
 		return;
-	add_count(c, CAUSE_NOT_EXPLAINED, "", -1)->traces += traces;
+	add_count(c, CAUSE_NOT_EXPLAINED, "", (struct optional){ .known = false })->traces += traces;
 	c->traces += traces;
 }
 

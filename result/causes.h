@@ -51,7 +51,7 @@ extern const struct cause_word cause_words[CAUSE_CLASSES]; /* by enum owner_clas
 /* Time of one owner within the late stage. */
 struct why_part {
 	uint8_t class; /* enum owner_class, below OWNER_CLASSES */
-	int16_t cpu; /* on which it had most of this time; -1: not known */
+	struct optional cpu; /* on which it had most of this time */
 	char name[CAUSE_NAME_BYTES]; /* of the thread, interrupt ...; empty: the class has none */
 	int64_t value_ns, typical_ns;
 };
@@ -59,7 +59,7 @@ struct why_part {
 /* Counters of time that the kernel does not see, over an interval that has the whole late stage. */
 struct why_unseen {
 	bool there; /* breach.json has them; else nothing below is known */
-	int16_t cpu; /* the measuring CPU, of which they are; -1: not bound to one */
+	struct optional cpu; /* the measuring CPU, of which they are; not known: not bound to one */
 	struct optional smi_count, steal_ms; /* in the interval */
 	int64_t smi_within_ns, steal_within_ns; /* length of the interval */
 	int64_t steal_step_ms; /* the kernel counts it in such steps */
@@ -88,7 +88,7 @@ struct why {
 /* Traces of the run with the same cause: the same class and name. */
 struct cause_count {
 	uint8_t class; /* enum owner_class */
-	int16_t cpu; /* the same in all of them; -1: several, or not known */
+	struct optional cpu; /* the same in all of them */
 	char name[CAUSE_NAME_BYTES];
 	uint64_t traces;
 };
@@ -110,9 +110,9 @@ static inline const char *why_name(const struct why *w)
 	return w->named ? w->part[0].name : "";
 }
 
-static inline int why_cpu(const struct why *w)
+static inline struct optional why_cpu(const struct why *w)
 {
-	return w->named ? w->part[0].cpu : -1;
+	return w->named ? w->part[0].cpu : (struct optional){ .known = false };
 }
 
 /* Excess of a part; without typical times its whole time. */

@@ -43,7 +43,7 @@ struct result_freeze {
 	struct freeze_first first;
 	union address emitter; /* reflector: sender of the request of `first` */
 	char emitter_name[64]; /* the same as text, after the run; empty: none */
-	int64_t event_raw_ns; /* CLOCK_MONOTONIC_RAW before the packet of `first` was sent or received; 0: not known */
+	struct optional event_raw_ns; /* CLOCK_MONOTONIC_RAW before the packet of `first` was sent or received */
 };
 
 #endif

@@ -269,7 +269,7 @@ static int save_files(struct plan *p, struct trace_saved *saved)
 	if (!p->marked)
 		p->spike_cpu = -1; /* the marker belongs to another run */
 	saved->source = p->source;
-	saved->spike_cpu = -1;
+	saved->spike_cpu = (struct optional){ .known = false };
 	if (error)
 		return error;
 	error = save_file(p, -1, &s);
@@ -282,7 +282,7 @@ static int save_files(struct plan *p, struct trace_saved *saved)
 	while (!error && (cpu = trace_next_cpu(per_cpu)) >= 0) {
 		error = save_file(p, cpu, &s);
 		if (s.found && in_all && p->marked)
-			saved->spike_cpu = cpu;
+			saved->spike_cpu = optional_of(cpu);
 	}
 	closedir(per_cpu);
 	return error;
@@ -337,7 +337,7 @@ static void remove_part(int folder_fd, const char *part, int part_fd)
 /* As far as it is possible: the text is saved. */
 static void add_evidence(const struct trace *t, const struct plan *p, struct trace_saved *saved)
 {
-	const int error = t->describe ? t->describe(t->context, p->folder_fd, saved->spike_cpu) : 0;
+	const int error = t->describe ? t->describe(t->context, p->folder_fd, saved->spike_cpu.known ? (int)saved->spike_cpu.value : -1) : 0;
 
 	if (error)
 		trace_leave_out(&saved->left_out, "breach.json", -error);
@@ -351,7 +351,7 @@ int trace_save(struct trace *t, const char *folder, struct trace_saved *saved)
 	char name[64], part[64] = "";
 	int folder_fd, error;
 
-	*saved = (struct trace_saved){ .spike_cpu = -1 };
+	*saved = (struct trace_saved){ .path = "" };
 	if (!t->unsaved)
 		return 0;
 	folder_fd = open_folder(folder);

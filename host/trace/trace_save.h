@@ -15,7 +15,7 @@ struct trace_left_out {
 struct trace_saved {
 	char path[PATH_MAX]; /* a new folder: all.txt, cpuN.txt, and raw/ of trace_raw.c */
 	const char *source; /* "snapshot" or "trace" */
-	int spike_cpu; /* CPU whose file has the marker; -1: no file has it */
+	struct optional spike_cpu; /* CPU whose file has the marker; not known: no file has it */
 	bool swap_skipped; /* the expected snapshot with the marker is missing, so `trace` was saved instead */
 	struct optional lost_events; /* overwritten events of all CPUs, older than the first lines */
 	struct trace_left_out left_out; /* of the raw pages and breach.json */

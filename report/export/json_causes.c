@@ -5,11 +5,11 @@
 #include "result/causes.h"
 #include "result/result.h"
 
-static void put_cause(struct json *j, int class, const char *name, int cpu)
+static void put_cause(struct json *j, int class, const char *name, struct optional cpu)
 {
 	json_text(j, "class", cause_words[class].id);
 	json_text(j, "name", *name ? name : NULL);
-	json_integer_if(j, "cpu", cpu >= 0, cpu);
+	json_optional(j, "cpu", cpu);
 }
 
 /* In one line: most explanations have many parts. */
@@ -31,7 +31,7 @@ static void put_unseen(struct json *j, const struct why_unseen *u)
 		return;
 	}
 	json_object(j, "unseen");
-	json_integer_if(j, "cpu", u->cpu >= 0, u->cpu);
+	json_optional(j, "cpu", u->cpu);
 	json_optional(j, "smi_count", u->smi_count);
 	json_integer_if(j, "smi_within_ns", u->smi_count.known, u->smi_within_ns);
 	json_text(j, "smi_not_known", u->smi_count.known ? NULL : u->smi_why);

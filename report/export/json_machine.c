@@ -144,7 +144,7 @@ static void put_saved(struct json *j, const struct trace_saved *s)
 {
 	json_text(j, "saved", *s->path ? s->path : NULL);
 	json_text(j, "saved_from", *s->path ? s->source : NULL);
-	json_integer_if(j, "spike_cpu", *s->path && s->spike_cpu >= 0, s->spike_cpu);
+	json_optional(j, "spike_cpu", s->spike_cpu);
 	json_bool(j, "snapshot_skipped", s->swap_skipped);
 	json_optional(j, "events_lost", s->lost_events);
 	json_count(j, "not_saved", s->left_out.parts);

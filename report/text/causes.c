@@ -27,13 +27,13 @@ void causes_add_same(char *text, size_t bytes, const struct result *r, const str
 	text_add(text, bytes, " %sbreaches of this run)", breaches_of(r) > c->traces ? "traced " : "");
 }
 
-static void add_name(char *text, size_t bytes, int class, const char *name, int cpu)
+static void add_name(char *text, size_t bytes, int class, const char *name, struct optional cpu)
 {
 	text_add(text, bytes, "%s", cause_words[class].text);
 	if (*name)
 		text_add(text, bytes, " %s", name);
-	if (cpu >= 0)
-		text_add(text, bytes, " on CPU %d", cpu);
+	if (cpu.known)
+		text_add(text, bytes, " on CPU %" PRId64, cpu.value);
 }
 
 static void add_count(char *text, size_t bytes, const struct cause_count *n)
@@ -123,15 +123,15 @@ static void add_steal(char *text, size_t bytes, const struct why_unseen *u)
 		text_add(text, bytes, " (none since boot)");
 }
 
-void causes_add_unseen(char *text, size_t bytes, const struct why_unseen *u, int cpu)
+void causes_add_unseen(char *text, size_t bytes, const struct why_unseen *u, struct optional cpu)
 {
 	if (!u->there) {
 		text_add(text, bytes, "SMI count and steal time not known (not in breach.json)");
 		return;
 	}
-	if (u->cpu >= 0 && cpu >= 0 && u->cpu != cpu) {
-		text_add(text, bytes, "SMI count and steal time of this CPU not known (those of CPU %d were read)",
-			 u->cpu);
+	if (u->cpu.known && cpu.known && u->cpu.value != cpu.value) {
+		text_add(text, bytes, "SMI count and steal time of this CPU not known (those of CPU %" PRId64
+			 " were read)", u->cpu.value);
 		return;
 	}
 	add_smi(text, bytes, u);

@@ -28,6 +28,6 @@ void causes_write_cause(FILE *out, const struct result *r, const struct sample *
 
 /* What is known of a cause outside of the kernel: "SMI count +1 in 12.3 s, steal time not known (...)". cpu: of the
  * cause. */
-void causes_add_unseen(char *text, size_t bytes, const struct why_unseen *u, int cpu);
+void causes_add_unseen(char *text, size_t bytes, const struct why_unseen *u, struct optional cpu);
 
 #endif

@@ -44,15 +44,15 @@ static void write_frozen(FILE *out, const struct report *r)
 static void write_folder(FILE *out, const struct trace_saved *s)
 {
 	fprintf(out, "  Saved     : %s, from %s", s->path, s->source);
-	if (s->spike_cpu >= 0)
-		fprintf(out, ", the spike is in cpu%d.txt", s->spike_cpu);
+	if (s->spike_cpu.known)
+		fprintf(out, ", the spike is in cpu%" PRId64 ".txt", s->spike_cpu.value);
 	fputc('\n', out);
 }
 
 static void write_saved(FILE *out, const struct trace_saved *s)
 {
 	write_folder(out, s);
-	if (s->spike_cpu < 0)
+	if (!s->spike_cpu.known)
 		fprintf(out,
 			"  The marker of the breach is in no file: the buffer may be too small, or tracing was off\n");
 	if (s->swap_skipped)

@@ -166,7 +166,7 @@ static void limits(void **state)
 static void count(int class, const char *name, int cpu, int traces)
 {
 	struct why w = { .class = (uint8_t)class, .named = class < OWNER_CLASSES,
-			 .part = { { .class = (uint8_t)class, .cpu = (int16_t)cpu } } };
+			 .part = { { .class = (uint8_t)class, .cpu = optional_cpu(cpu) } } };
 
 	snprintf(w.part[0].name, sizeof(w.part[0].name), "%s", name);
 	for (int i = 0; i < traces; i++)

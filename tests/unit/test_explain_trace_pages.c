@@ -459,7 +459,7 @@ static void record(const char *instance, const char *clock, struct trace_saved *
 	char lines[2048];
 	int opened, done = 0;
 
-	*saved = (struct trace_saved){ .spike_cpu = -1 };
+	*saved = (struct trace_saved){ .path = "" };
 	put_word(instance, "trace_clock", clock);
 	util_capture_begin(&capture);
 	opened = trace_open(&t, strrchr(instance, '/') + 1, &wanted);

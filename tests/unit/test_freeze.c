@@ -446,7 +446,7 @@ static void the_sample_of_the_request_is_found(void **state)
 	f->session = 2;
 	request(0, FREEZE_ASKED, BREACH_SEQ); /* of another emitter */
 	assert_false(hook_has_sample);
-	assert_int_equal(x.result.freeze.event_raw_ns, 0);
+	assert_false(x.result.freeze.event_raw_ns.known);
 	begin_reflector();
 	x.to = REFLECT_T3_WIRE;
 	f = sent(BREACH_SEQ);
@@ -454,7 +454,7 @@ static void the_sample_of_the_request_is_found(void **state)
 	f->sample.source[x.from] = f->sample.source[x.to] = SOURCE_KERNEL;
 	request(0, FREEZE_ASKED, BREACH_SEQ);
 	assert_true(hook_has_sample);
-	assert_int_equal(x.result.freeze.event_raw_ns, BEGIN_NS - NS_PER_MS);
+	assert_int_equal(x.result.freeze.event_raw_ns.value, BEGIN_NS - NS_PER_MS);
 }
 
 int main(void)

@@ -299,8 +299,8 @@ static struct result_causes causes = {
 		{ .seq = 7, .latency_ns = 115000, .class = OWNER_SOFTIRQ, .named = 1, .stage = "nic_to_app_ns",
 		  .has_typical = true, .value_ns = 3001, .typical_ns = 1007, .bound_ns = 1005, .ordinary_packets = 1006,
 		  .events = 1008, .parts = 2,
-		  .part = { { .class = OWNER_SOFTIRQ, .cpu = 3, .name = "NET_RX", .value_ns = 3000, .typical_ns = 7 },
-			    { .class = OWNER_RANT, .cpu = -1, .value_ns = 1, .typical_ns = 1000 } } },
+		  .part = { { .class = OWNER_SOFTIRQ, .cpu = { true, 3 }, .name = "NET_RX", .value_ns = 3000, .typical_ns = 7 },
+			    { .class = OWNER_RANT, .value_ns = 1, .typical_ns = 1000 } } },
 		{ .seq = 9, .latency_ns = 215000, .not_explained = "the file \"all.txt\" is absent" },
 	},
 };

@@ -87,7 +87,7 @@ static void each_step_that_failed_is_named_though_it_was_saved(void **state)
 		trace.last.marker_error = rows[i].marker_error;
 		trace.last.stop_error = rows[i].stop_error;
 		trace.last.snapshot_error = rows[i].snapshot_error;
-		keeper.saved = (struct trace_saved){ .path = "/d/x", .source = "trace", .spike_cpu = 1 };
+		keeper.saved = (struct trace_saved){ .path = "/d/x", .source = "trace", .spike_cpu = { true, 1 } };
 		is_saved = true;
 		show_report();
 	}
@@ -113,17 +113,17 @@ static void a_saved_trace(void **state)
 	frozen_at(7);
 	trace.unsaved = false;
 	trace.saves = 2;
-	keeper.saved = (struct trace_saved){ .path = "/var/tmp/rant-reflect-1-seq-7", .source = "snapshot", .spike_cpu = 0 };
+	keeper.saved = (struct trace_saved){ .path = "/var/tmp/rant-reflect-1-seq-7", .source = "snapshot", .spike_cpu = { true, 0 } };
 	is_saved = true;
 	show_report();
 	keeper.saved.lost_events = (struct optional){ .known = false };
 	show_report();
 	keeper.saved.lost_events = optional_of(123);
-	keeper.saved.spike_cpu = 17;
+	keeper.saved.spike_cpu = optional_of(17);
 	keeper.saved.source = "trace";
 	keeper.saved.swap_skipped = true;
 	show_report();
-	keeper.saved.spike_cpu = -1;
+	keeper.saved.spike_cpu = (struct optional){ .known = false };
 	keeper.saved.swap_skipped = false;
 	keeper.saved.lost_events = optional_of(0);
 	show_report();
@@ -141,7 +141,7 @@ static void a_trace_that_goes_on(void **state)
 	trace.unsaved = false;
 	trace.state = TRACE_ARMED;
 	trace.saves = 1;
-	keeper.saved = (struct trace_saved){ .path = "/d/x", .source = "trace", .spike_cpu = 1 };
+	keeper.saved = (struct trace_saved){ .path = "/d/x", .source = "trace", .spike_cpu = { true, 1 } };
 	is_saved = true;
 	show_report();
 }

@@ -471,10 +471,10 @@ static struct why *explain_breach(uint64_t i, int class, const char *name)
 			   .named = class < OWNER_CLASSES, .stage = "kernel_to_app_ns", .has_typical = true,
 			   .value_ns = 7852, .typical_ns = 40, .bound_ns = 1097, .ordinary_packets = 12, .events = 653,
 			   .parts = 3, .part = {
-				   { .class = class < OWNER_CLASSES ? (uint8_t)class : OWNER_IRQ, .cpu = 1,
+				   { .class = class < OWNER_CLASSES ? (uint8_t)class : OWNER_IRQ, .cpu = { true, 1 },
 				     .value_ns = 7003, .typical_ns = 10 },
-				   { .class = OWNER_RANT, .cpu = -1, .value_ns = 848, .typical_ns = 29 },
-				   { .class = OWNER_SOFTIRQ, .cpu = 0, .value_ns = 1, .typical_ns = 1,
+				   { .class = OWNER_RANT, .value_ns = 848, .typical_ns = 29 },
+				   { .class = OWNER_SOFTIRQ, .cpu = { true, 0 }, .value_ns = 1, .typical_ns = 1,
 				     .name = "NET_RX" } } };
 	snprintf(w->part[0].name, sizeof(w->part[0].name), "%s", name);
 	return w;
@@ -489,12 +489,12 @@ static void breach_with_causes(void)
 	explain_breach(0, OWNER_THREAD, "kworker/1:2");
 	explain_breach(1, CAUSE_SPREAD, "eth1-rx-1");
 	explain_breach(2, CAUSE_NONE, "eth1-rx-1");
-	explain_breach(3, OWNER_WIRE, "")->part[0].cpu = -1;
+	explain_breach(3, OWNER_WIRE, "")->part[0].cpu = (struct optional){ .known = false };
 	*explain_breach(4, OWNER_HELD, "x") = (struct why){ .seq = 11, .latency_ns = causes.why[4].latency_ns,
 							   .not_explained = "all.txt: No such file or directory" };
 }
 
-static const struct why_unseen counted = { .there = true, .cpu = 1, .smi_count = { true, 2 }, .smi_within_ns = 123,
+static const struct why_unseen counted = { .there = true, .cpu = { true, 1 }, .smi_count = { true, 2 }, .smi_within_ns = 123,
 					   .steal_ms = { true, 0 }, .steal_within_ns = 45, .steal_step_ms = 10,
 					   .steal_ever = true, .disrupted = { true, 1 } };
 
@@ -508,13 +508,13 @@ static void causes_of_breaches(void **state)
 	breach_with_causes();
 	causes.why[0].named = 2;
 	causes.why[0].unseen = counted;
-	causes.why[1].unseen = (struct why_unseen){ .there = true, .cpu = -1, .smi_why = "no MSR", .steal_why = "none" };
-	causes.why[2].unseen = (struct why_unseen){ .there = true, .cpu = 0, .smi_why = "x", .steal_ms = { true, 30 },
+	causes.why[1].unseen = (struct why_unseen){ .there = true, .smi_why = "no MSR", .steal_why = "none" };
+	causes.why[2].unseen = (struct why_unseen){ .there = true, .cpu = { true, 0 }, .smi_why = "x", .steal_ms = { true, 30 },
 						    .steal_within_ns = 9, .steal_step_ms = 4, .disrupted = { true, 0 } };
 	w = explain_breach(5, OWNER_THREAD, "kworker/1:2");
 	w->has_typical = false;
 	w->typical_ns = w->part[0].typical_ns = w->part[1].typical_ns = w->part[2].typical_ns = 0;
-	w->part[0].cpu = 0;
+	w->part[0].cpu = optional_of(0);
 	for (unsigned i = 0; i < causes.whys; i++)
 		causes_count(&causes, &causes.why[i]);
 	causes_count_not_explained(&causes, 7);
@@ -839,7 +839,7 @@ static void set_up_evidence(void)
 		.start_error = 5, .marked = 3, .refused = 1, .off = 2, .while_frozen = 4, .saves = 2, .frozen = true,
 		.unsaved = true, .last = { .seq = 7, .marker_ns = 900, .frozen_ns = 1500, .marker_error = 28,
 			.stop_error = 1, .snapshot_error = 16, .snapshot_taken = true },
-		.saved = { .path = "/var/tmp/rant-emit-2-seq-7", .source = "snapshot", .spike_cpu = 3, .swap_skipped = true,
+		.saved = { .path = "/var/tmp/rant-emit-2-seq-7", .source = "snapshot", .spike_cpu = { true, 3 }, .swap_skipped = true,
 			.lost_events = { true, 12 }, .left_out = { 2, "cpu1 (I/O error)" } } };
 	result.commands = (struct result_commands){ .commands = 2, .command = { "date \"+%s\"", "true" }, .ran = { 1, 9 },
 		.failed = { 0, 2 }, .left_out = { 3, 0 }, .breaches_missed = 6 };
@@ -864,7 +864,7 @@ static void delays_and_evidence(void **state)
 	/* the other value of what is yes or no, or one of two */
 	result.ports_by_network = false;
 	result.trace.saved.source = "trace";
-	result.trace.saved.spike_cpu = -1;
+	result.trace.saved.spike_cpu = (struct optional){ .known = false };
 	result.trace.saved.lost_events = (struct optional){ .known = false };
 	result.trace.last.off_before = true;
 	result.log = (struct result_log){ .exists = true, .path = "-", .form = "text", .beside = true, .written = 3,

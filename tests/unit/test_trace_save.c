@@ -324,7 +324,7 @@ static void test_save_trace(void **state)
 	snprintf(path, sizeof(path), "%s/rant-reflect-1-seq-4294967295", out);
 	assert_string_equal(saved.path, path);
 	assert_string_equal(saved.source, "trace");
-	assert_int_equal(saved.spike_cpu, 1);
+	assert_int_equal(saved.spike_cpu.value, 1);
 	assert_false(saved.swap_skipped);
 	assert_int_equal(saved.lost_events.value, 12);
 
@@ -376,7 +376,7 @@ static void test_save_snapshot(void **state)
 	put_marker("snapshot", 10);
 	assert_int_equal(save(), 1);
 	assert_string_equal(saved.source, "snapshot");
-	assert_int_equal(saved.spike_cpu, 1);
+	assert_int_equal(saved.spike_cpu.value, 1);
 	assert_false(saved.swap_skipped);
 	assert_has("all.txt", "/snapshot, taken at the breach\n");
 	assert_has("cpu1.txt", "first lines, of all CPUs: 12\n");
@@ -393,7 +393,7 @@ static void test_swap_was_skipped(void **state)
 	assert_int_equal(save(), 1);
 	assert_string_equal(saved.source, "trace");
 	assert_true(saved.swap_skipped);
-	assert_int_equal(saved.spike_cpu, 1);
+	assert_int_equal(saved.spike_cpu.value, 1);
 	assert_has("all.txt", "/trace, since the snapshot does not hold the marker\n");
 }
 
@@ -416,7 +416,7 @@ static void test_marker_is_in_no_file(void **state)
 	open_well(false);
 	breach(true);
 	assert_int_equal(save(), 1);
-	assert_int_equal(saved.spike_cpu, -1);
+	assert_false(saved.spike_cpu.known);
 	assert_has("cpu1.txt", "# Spike: in no file\n");
 }
 
@@ -430,7 +430,7 @@ static void test_marker_of_an_older_run(void **state)
 	put_marker("trace", 0);
 	t.last.marker[t.last.marker_bytes - 1] ^= 1;
 	assert_int_equal(save(), 1);
-	assert_int_equal(saved.spike_cpu, -1);
+	assert_false(saved.spike_cpu.known);
 }
 
 static void test_marker_across_blocks(void **state)
@@ -448,7 +448,7 @@ static void test_marker_across_blocks(void **state)
 		put_marker("trace", before);
 		t.unsaved = true;
 		assert_int_equal(save(), 1);
-		assert_int_equal(saved.spike_cpu, 1);
+		assert_int_equal(saved.spike_cpu.value, 1);
 		assert_int_equal(strlen(strstr(get_saved("cpu1.txt"), "#\n# tracer") + 2),
 				 strlen(get_file("per_cpu/cpu1/trace")));
 	}
@@ -480,7 +480,7 @@ static void test_save_snapshot_without_marker(void **state)
 	breach(true);
 	assert_int_equal(save(), 1);
 	assert_string_equal(saved.source, "snapshot");
-	assert_int_equal(saved.spike_cpu, -1);
+	assert_false(saved.spike_cpu.known);
 	assert_false(saved.swap_skipped);
 	assert_has("cpu1.txt", "/snapshot, taken at the breach\n");
 	assert_has("cpu1.txt", "# Marker: refused (Invalid argument)\n");
@@ -496,7 +496,7 @@ static void test_save_when_others_had_stopped(void **state)
 	put_trace("per_cpu/cpu0/snapshot", "1/1", "RANT_BREACH role=emit seq=1\n");
 	assert_int_equal(save(), 1);
 	assert_string_equal(saved.source, "snapshot");
-	assert_int_equal(saved.spike_cpu, -1);
+	assert_false(saved.spike_cpu.known);
 	assert_has("cpu0.txt", "/snapshot, taken before the breach by others\n");
 	assert_has("cpu0.txt", "# Marker: refused (Bad file descriptor)\n");
 	assert_has("cpu0.txt", "# Spike: in no file\n");
@@ -516,7 +516,7 @@ static void test_save_of_what_was_not_stopped(void **state)
 	put_marker("trace", 0);
 	assert_int_equal(save(), 1);
 	assert_has("all.txt", "/trace, not stopped at the breach\n");
-	assert_int_equal(saved.spike_cpu, 1);
+	assert_int_equal(saved.spike_cpu.value, 1);
 }
 
 static void test_cut_marker_is_found(void **state)
@@ -527,7 +527,7 @@ static void test_cut_marker_is_found(void **state)
 	breach(true);
 	put_marker("trace", 0);
 	assert_int_equal(save(), 1);
-	assert_int_equal(saved.spike_cpu, 1);
+	assert_int_equal(saved.spike_cpu.value, 1);
 }
 
 static void test_nothing_is_overwritten(void **state)

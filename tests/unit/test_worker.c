@@ -625,7 +625,7 @@ int __wrap_trace_save(struct trace *t, const char *where, struct trace_saved *sa
 		return fake_trace.save_result;
 	t->unsaved = false;
 	t->saves++;
-	saved->spike_cpu = (int)fake_trace.saves;
+	saved->spike_cpu = optional_of((int64_t)fake_trace.saves);
 	snprintf(saved->path, sizeof(saved->path), "/folder/a/rant-%u", t->saves);
 	return fake_trace.save_result;
 }
@@ -704,7 +704,7 @@ static void a_frozen_trace_is_saved_and_switched_on(void **state)
 	assert_string_equal(fake_trace.last, "sr");
 	assert_false(fake_trace.frozen);
 	assert_int_equal(keeper.error, 0);
-	assert_int_equal(keeper.saved.spike_cpu, 1);
+	assert_int_equal(keeper.saved.spike_cpu.value, 1);
 	trace_keep(&keeper, UPTIME_NS + 1);
 	assert_string_equal(fake_trace.last, "sr");
 }
@@ -718,7 +718,7 @@ static void the_second_is_saved_at_once_and_switched_on_in_time(void **state)
 	freeze();
 	trace_keep(&keeper, UPTIME_NS + 1);
 	assert_string_equal(fake_trace.last, "srs");
-	assert_int_equal(keeper.saved.spike_cpu, 2);
+	assert_int_equal(keeper.saved.spike_cpu.value, 2);
 	trace_keep(&keeper, UPTIME_NS + INTERVAL_NS - 1);
 	assert_string_equal(fake_trace.last, "srs"); /* saved once, though it is still frozen */
 	assert_true(fake_trace.frozen);
@@ -784,7 +784,7 @@ static void what_could_not_be_switched_on_is_not_tried_again(void **state)
 	fake_trace.rearm_error = -EIO;
 	trace_keep(&keeper, UPTIME_NS);
 	assert_int_equal(keeper.error, -EIO);
-	assert_int_equal(keeper.saved.spike_cpu, 1);
+	assert_int_equal(keeper.saved.spike_cpu.value, 1);
 	fake_trace.rearm_error = 0;
 	trace_keep(&keeper, UPTIME_NS + 2 * INTERVAL_NS);
 	assert_string_equal(fake_trace.last, "sr");
