@@ -84,6 +84,7 @@ void activity_close(struct activity *a)
 	for (unsigned i = 0; i < in->singles; i++)
 		close(in->single[i].fd);
 	activity_nic_close(in);
+	free(in->unseen_text);
 	free(in);
 	a->inside = NULL;
 }

@@ -150,11 +150,11 @@ void activity_fields_read(struct activity *a, struct activity_reading *r)
 
 bool activity_fields_steal(struct activity *a, uint64_t *ms)
 {
-	struct activity_text *text = &a->inside->unseen_text;
+	struct activity_text *text = a->inside->unseen_text;
 	char label[32];
 
 	snprintf(label, sizeof(label), "cpu%d", a->cpu);
-	if (a->cpu < 0 || !activity_text_begin(text, a->inside->fd[STAT]))
+	if (!text || a->cpu < 0 || !activity_text_begin(text, a->inside->fd[STAT]))
 		return false;
 	while (activity_text_line(text, 16)) {
 		if (strcmp(label, text->line.label) || text->line.numbers <= STEAL_COLUMN)

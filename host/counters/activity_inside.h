@@ -72,7 +72,8 @@ struct activity_inside {
 	uint16_t stamp_slot[3], smi_slot, vm_slot;
 	uint16_t field_slot[32];
 	struct activity_text text; /* of the file that is being read */
-	struct activity_text unseen_text; /* the same for activity_unseen.c, which reads while another thread may read */
+	/* The same for activity_unseen.c, which reads while another thread may read; NULL: not used, or no memory. */
+	struct activity_text *unseen_text;
 	struct activity_reading first; /* made at opening, to find the readable counters */
 };
 

@@ -34,7 +34,7 @@ struct unseen_watch {
 	unsigned readings;
 };
 
-/* Before the run: the first reading. */
+/* Before the run: the first reading. Allocates; without memory the stolen time is not known. */
 void activity_unseen_begin(struct unseen_watch *w);
 
 /* Reads. breach_ns: CLOCK_MONOTONIC_RAW at the entry of the freeze while the trace is frozen, else 0; the SMI count is

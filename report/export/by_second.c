@@ -9,6 +9,17 @@
 
 #include <err.h>
 #include <errno.h>
+#include <stdlib.h>
+
+/* 270 kB, which a run without such outputs need not lock. */
+static int open_confidence(struct by_second *b)
+{
+	b->confidence = calloc(1, sizeof(*b->confidence));
+	if (b->confidence)
+		return 0;
+	warnx("no memory for outputs per second (%zu bytes): leave them out", sizeof(*b->confidence));
+	return -ENOMEM;
+}
 
 int by_second_open(struct by_second *b, const struct report *r)
 {
@@ -26,6 +37,8 @@ int by_second_open(struct by_second *b, const struct report *r)
 		error = hlog_open(&b->hlog, r, &b->hlog_file);
 	if (!error && b->lines_file.path)
 		jsonl_open(&b->lines, r, &b->lines_file);
+	if (!error && by_second_is_wanted(b))
+		error = open_confidence(b);
 	return error;
 }
 
@@ -69,7 +82,7 @@ void by_second_pass_on(struct by_second *b)
 		hlog_second(&b->hlog, &b->second);
 	add_level(&b->levels, &b->second);
 	if (!b->levels.of_several)
-		confidence_add(&b->confidence, b->second.value, b->second.values);
+		confidence_add(b->confidence, b->second.value, b->second.values);
 	second_next(&b->second);
 }
 
@@ -113,4 +126,6 @@ void by_second_close(struct by_second *b)
 	log_file_discard(&b->hlog_file);
 	hlog_close(&b->hlog);
 	second_close(&b->second);
+	free(b->confidence);
+	b->confidence = NULL;
 }

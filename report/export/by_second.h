@@ -20,7 +20,7 @@ struct by_second {
 	struct jsonl lines;
 	struct hlog hlog;
 	struct levels levels; /* of all seconds so far, for report/verdict/steadiness.h */
-	struct confidence_blocks confidence; /* of one run */
+	struct confidence_blocks *confidence; /* of one run; NULL: no output needs the samples of each second */
 	bool is_goal; /* --until-known: also without a file the samples of each second are needed */
 	struct second second; /* value NULL: not allocated yet, or no output per second */
 };

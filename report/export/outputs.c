@@ -134,7 +134,7 @@ static void look_at_goal(struct outputs *o)
 	double width;
 
 	if (goal->denominator && o->on_known &&
-	    confidence_width(&o->reported.confidence, goal, &width) && confidence_is_reached(goal, width))
+	    confidence_width(o->reported.confidence, goal, &width) && confidence_is_reached(goal, width))
 		o->on_known();
 }
 

@@ -274,6 +274,8 @@ void confidence_find(struct confidence *to, const struct confidence_blocks *b, c
 		     const struct known_goal *goal)
 {
 	*to = (struct confidence){ 0 };
+	if (!b)
+		return;
 	to->has_width = confidence_width(b, goal, &to->width);
 	if (b->blocks < CONFIDENCE_BLOCKS_LEAST || !h->count)
 		return;

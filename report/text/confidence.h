@@ -43,7 +43,8 @@ struct confidence_blocks {
 /* Adds the samples of the next second, in ascending order. Another thread than the loop. */
 void confidence_add(struct confidence_blocks *b, const int64_t *value_ns, size_t n);
 
-/* The effective numbers of samples at the percentiles of h, which has the samples of b; and the width of the goal. */
+/* The effective numbers of samples at the percentiles of h, which has the samples of b; and the width of the goal. b
+ * NULL: no samples. */
 void confidence_find(struct confidence *to, const struct confidence_blocks *b, const struct histogram *h,
 		     const struct known_goal *goal);
 

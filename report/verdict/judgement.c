@@ -13,7 +13,7 @@
 
 void judgement_reach(struct judgement *j, struct report *r, struct result *result, const struct by_second *seconds)
 {
-	confidence_find(&result->confidence, &seconds->confidence, result->histogram, &r->options->until_known);
+	confidence_find(&result->confidence, seconds->confidence, result->histogram, &r->options->until_known);
 	steadiness_find(&result->level_changes, &seconds->levels);
 	steadiness_explain(&result->level_changes, &result->changes, &result->clocks, seconds->second.start_ns);
 	rhythm_judge(result);
