@@ -2,6 +2,7 @@
 """Checks a dashboard against the JSON model of Grafana, and its queries against the metrics of rant. Prints a line for each fault.
 
   dashboard.py DASHBOARD PROM...             PROM: written by rant --prometheus at both ends
+  dashboard.py without METRIC DASHBOARD PROM...   without the panels of a metric that these runs do not write
   dashboard.py load DASHBOARD MODULES        with the model of Grafana and a PromQL parser, in the folder MODULES
 """
 import json
@@ -137,15 +138,19 @@ def main():
     if sys.argv[1] == "load":
         load(*sys.argv[2:])
         return
-    with open(sys.argv[1], encoding="utf-8") as file:
+    left_out = sys.argv[2] if sys.argv[1] == "without" else None
+    path, *written = sys.argv[3 if left_out else 1:]
+    with open(path, encoding="utf-8") as file:
         dashboard = json.load(file)
+    if left_out:
+        dashboard["panels"] = [one for one in dashboard["panels"] if left_out not in one["targets"][0]["expr"]]
     for key, want in (("title", str), ("uid", str), ("schemaVersion", int), ("panels", list), ("time", dict)):
         if not isinstance(dashboard.get(key), want) or not dashboard[key]:
             print(f"the dashboard has no {key}")
     check_places(dashboard["panels"])
     check_panels(dashboard["panels"])
     check_variables(dashboard)
-    check_queries(dashboard, read_written(sys.argv[2:]))
+    check_queries(dashboard, read_written(written))
 
 
 main()

@@ -46,7 +46,7 @@ done <<-'END'
 	-o 1 -b 2|--overflow 1 with --bucket-size 2
 	-o 10000000 -b 0.001|--bucket-size 0\.001 us: with --overflow 10000000 us the finest bucket is 10 us: give a multiple of that
 	--port 65536|--port: '65536' is out of range: give 1 to 65535
-	--stamp soft|--stamp: 'soft' is not a choice: give hardware, kernel, user or best
+	--stamp soft|--stamp: 'soft' is not a choice: give hardware, kernel, user, receive, receive-any or best
 	-l|--log: FILE is missing
 	--on-breach stop|--on-breach stop without --threshold
 	--nosuch|--nosuch: unknown option
