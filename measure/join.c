@@ -443,14 +443,14 @@ static bool confirm_held(struct exchange *x, struct flight *f)
 static struct window_reply reply_of(const struct exchange *x, const struct flight *f)
 {
 	const struct sample *s = &f->sample;
-	const int64_t t3_ns = s->time_ns[REMOTE + REFLECT_T3_WIRE] - rules_t3_error_ns(f);
-	struct window_reply r = { .t3_ns = t3_ns, .t4_ns = s->time_ns[x->to] };
+	struct window_reply r = { .t4_ns = s->time_ns[x->to] };
 
 	if (f->fate != FATE_ANSWERED || !f->kept || !s->source[REMOTE + REFLECT_T3_WIRE] || s->latency_ns < 0 ||
 	    (!rules_fits(f) && f->conflicts == x->peer->conflicts))
 		return r;
 	r.known = true;
-	r.network_ns = s->latency_ns - (t3_ns - s->time_ns[REMOTE + REFLECT_T2_WIRE]);
+	r.t3_ns = s->time_ns[REMOTE + REFLECT_T3_WIRE] - rules_t3_error_ns(f);
+	r.network_ns = s->latency_ns - (r.t3_ns - s->time_ns[REMOTE + REFLECT_T2_WIRE]);
 	/* Steps may have made the response negative, or longer than the round trip. */
 	if (r.network_ns < 0)
 		r.network_ns = 0;
@@ -462,10 +462,12 @@ static struct window_reply reply_of(const struct exchange *x, const struct fligh
 static bool agrees_with_reply(struct exchange *x, const struct flight *f, const struct window_reply *r)
 {
 	const struct clock_peer_moment moment = { .seq = f->sample.seq, .mono_ns = x->now_ns };
-	const int64_t t1_ns = f->sample.time_ns[x->from] - rules_t1_error_ns(f);
+	int64_t t1_ns;
 
-	if (!r->known || r->t4_ns < x->window.beside_since_ns ||
-	    clock_peer_pair(x->peer, r->t3_ns, r->t4_ns, t1_ns, f->sample.time_ns[REMOTE + REFLECT_T2_WIRE], &moment))
+	if (!r->known || r->t4_ns < x->window.beside_since_ns)
+		return true;
+	t1_ns = f->sample.time_ns[x->from] - rules_t1_error_ns(f);
+	if (clock_peer_pair(x->peer, r->t3_ns, r->t4_ns, t1_ns, f->sample.time_ns[REMOTE + REFLECT_T2_WIRE], &moment))
 		return true;
 	/* Later flights that were in flight then contradict it too. */
 	x->window.beside_since_ns = (r->t4_ns > t1_ns ? r->t4_ns : t1_ns) + r->network_ns + STEP_SLACK_NS;
