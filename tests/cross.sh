@@ -30,6 +30,7 @@ test_peer_socket_run qemu does not pass the control messages of timestamps and s
 test_loop page faults of qemu itself are counted
 test_memory qemu answers mincore by itself, and does not pass setrlimit on for the stack
 test_nic_abilities qemu does not pass these ioctls on
+test_nic_provider qemu has no sockets of generic netlink
 test_nic_stamp qemu does not pass these ioctls on
 test_socket qemu does not pass the control messages of timestamps and socket options on
 test_transport qemu does not pass all socket options on

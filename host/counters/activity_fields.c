@@ -148,6 +148,14 @@ void activity_fields_read(struct activity *a, struct activity_reading *r)
 			read_fields(a, r, file);
 }
 
+void activity_fields_steal_begin(struct activity *a)
+{
+	struct activity_inside *in = a->inside;
+
+	if (in && !in->unseen_text)
+		in->unseen_text = calloc(1, sizeof(*in->unseen_text));
+}
+
 bool activity_fields_steal(struct activity *a, uint64_t *ms)
 {
 	struct activity_text *text = a->inside->unseen_text;

@@ -117,6 +117,9 @@ void activity_fields_read(struct activity *a, struct activity_reading *r);
 /* After the first reading: notes the counters that the files turned out to lack. */
 void activity_fields_note_missing(struct activity *a);
 
+/* Allocates what the next function needs, once. */
+void activity_fields_steal_begin(struct activity *a);
+
 /* Stolen time of the measuring CPU since boot. False: it cannot be read. */
 bool activity_fields_steal(struct activity *a, uint64_t *ms);
 

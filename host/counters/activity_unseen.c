@@ -4,7 +4,6 @@
 
 #include "host/counters/activity_inside.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -28,10 +27,7 @@ static void read_all(const struct unseen_watch *w, struct unseen_reading *r, boo
 
 void activity_unseen_begin(struct unseen_watch *w)
 {
-	struct activity_inside *in = w->activity->inside;
-
-	if (in && !in->unseen_text)
-		in->unseen_text = calloc(1, sizeof(*in->unseen_text));
+	activity_fields_steal_begin(w->activity);
 	read_all(w, &w->last, true);
 	w->readings = 0;
 }
