@@ -22,8 +22,8 @@
 #define RATE_UNKNOWN_PPM 100
 #define MARKER_DELAY_NS 5000 /* from the reading of the clocks to the time of the marker */
 
-static const char *const kinds[] = { [STAMP_SW] = "SW", [STAMP_KERNEL] = "KERNEL", [STAMP_HW] = "HW",
-				      [STAMP_QUEUE] = "SCHED", [STAMP_DRIVER] = "TXSW" };
+const char *const stamp_kinds[STAMP_KINDS] = { [STAMP_SW] = "SW", [STAMP_KERNEL] = "KERNEL", [STAMP_HW] = "HW",
+					       [STAMP_QUEUE] = "SCHED", [STAMP_DRIVER] = "TXSW" };
 
 int evidence_refuse(char why[CAUSE_REASON_BYTES], int error, const char *format, ...)
 {
@@ -75,7 +75,7 @@ static void read_stamps(struct stamps *s, const char *text)
 
 	for (int n = 1; n <= 4; n++)
 		for (int kind = 0; kind < STAMP_KINDS; kind++) {
-			snprintf(key, sizeof(key), " T%d_%s=", n, kinds[kind]);
+			snprintf(key, sizeof(key), " T%d_%s=", n, stamp_kinds[kind]);
 			s->known[n][kind] = read_seconds(text, key, &s->ns[n][kind]);
 		}
 }
@@ -220,7 +220,7 @@ static void read_packet(struct stamps *s, const struct tree *t)
 	*s = (struct stamps){ .seq = (uint32_t)seq };
 	for (int n = 1; n <= 4; n++)
 		for (int kind = 0; kind < STAMP_KINDS; kind++) {
-			snprintf(key, sizeof(key), "T%d_%s", n, kinds[kind]);
+			snprintf(key, sizeof(key), "T%d_%s", n, stamp_kinds[kind]);
 			s->known[n][kind] = read_time(tree_member(t, key), &s->ns[n][kind]);
 		}
 }

@@ -18,6 +18,8 @@
 /* STAMP_QUEUE: a sent packet entered the queueing discipline; STAMP_DRIVER: its driver got it. */
 enum stamp_kind { STAMP_SW, STAMP_KERNEL, STAMP_HW, STAMP_QUEUE, STAMP_DRIVER, STAMP_KINDS };
 
+extern const char *const stamp_kinds[STAMP_KINDS]; /* as the names of times end: T1_SW */
+
 /* The times of one packet at this host, by T1 to T4; the NIC's are of its own clock, all others of CLOCK_REALTIME. */
 struct stamps {
 	uint32_t seq;

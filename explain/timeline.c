@@ -30,7 +30,6 @@ static bool is_own(const struct evidence *e, int n)
 
 static void put_stamps(struct json *j, const struct evidence *e, struct window *w)
 {
-	static const char *const kinds[] = { [STAMP_SW] = "SW", [STAMP_KERNEL] = "KERNEL", [STAMP_HW] = "HW" };
 	int64_t ns, bound_ns;
 	char name[16];
 
@@ -41,7 +40,7 @@ static void put_stamps(struct json *j, const struct evidence *e, struct window *
 
 			if (!e->breach.known[n][kind])
 				continue;
-			snprintf(name, sizeof(name), "T%d_%s", n, kinds[kind]);
+			snprintf(name, sizeof(name), "T%d_%s", n, stamp_kinds[kind]);
 			json_row(j, NULL);
 			json_text(j, "name", name);
 			json_integer(j, "own_ns", e->breach.ns[n][kind]);

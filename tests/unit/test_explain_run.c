@@ -212,7 +212,7 @@ static void counts_of_causes(void **state)
 
 static char *read_file(const char *path)
 {
-	static char text[1 << 16];
+	static char text[1 << 17];
 	FILE *file = fopen(path, "r");
 
 	if (!file)
@@ -258,6 +258,42 @@ static void explained_as_json(void **state)
 	golden("%s", said);
 }
 
+/* Copies a file of the planted trace, with `extra` before the last occurrence of `at`. */
+static void copy_planted(const char *folder, const char *name, const char *at, const char *extra)
+{
+	char from[64], to[64];
+	const char *text, *place = NULL;
+	FILE *file;
+
+	snprintf(from, sizeof(from), TRACES "/planted/%s", name);
+	snprintf(to, sizeof(to), "%s/%s", folder, name);
+	text = read_file(from);
+	for (const char *next = text; (next = strstr(next, at)); next++)
+		place = next;
+	assert_non_null(place);
+	file = fopen(to, "w");
+	fprintf(file, "%.*s%s%s", (int)(place - text), text, extra, place);
+	fclose(file);
+}
+
+/* With --stages full breach.json has times of the kernel, which the marker lacks. */
+static void all_times_of_the_kernel_have_names(void **state)
+{
+	char folder[] = "/tmp/test_explain_run.d.XXXXXX", command[64];
+	char *json;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	copy_planted(folder, "all.txt", "\n", "");
+	copy_planted(folder, "breach.json", "\"T3_KERNEL\"", "\"T3_SCHED\":1795839338869099000,\"T3_TXSW\":1795839338869101000,");
+	json = explained_json(folder, 0);
+	assert_non_null(json);
+	assert_non_null(strstr(json, "{\"name\":\"T3_SCHED\",\"own_ns\":1795839338869099000,"));
+	assert_non_null(strstr(json, "{\"name\":\"T3_TXSW\",\"own_ns\":1795839338869101000,"));
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	assert_int_equal(system(command), 0);
+}
+
 static void evidence_is_not_overwritten(void **state)
 {
 	struct util_capture capture;
@@ -279,6 +315,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(one_trace), TEST(several_traces), TEST(last_trace_is_not_explained), TEST(many_traces),
 		TEST(nothing_to_do), TEST(limits), TEST(counts_of_causes), TEST(explained_as_json),
+		TEST(all_times_of_the_kernel_have_names),
 		TEST(evidence_is_not_overwritten),
 	};
 
