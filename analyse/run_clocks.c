@@ -211,18 +211,13 @@ static bool take_bounds(struct result *r, const struct tree *t)
 /* The texts of the NIC that the report prints. All members are kept as JSON. */
 static bool take_nic(struct result_nic *to, const struct tree *t)
 {
-	uint32_t changes;
-
 	run_take_text(to->name, sizeof(to->name), tree_member(t, "interface"));
 	run_take_text(to->driver, sizeof(to->driver), tree_member(t, "driver"));
 	run_take_text(to->stamper, sizeof(to->stamper), tree_member(t, "stamped_by"));
 	to->stamper_is_other = strcmp(to->stamper, to->name);
 	run_take_text(to->provider_text, sizeof(to->provider_text), tree_at(t, "provider.name"));
 	run_take_text(to->provider_after_text, sizeof(to->provider_after_text), tree_at(t, "provider_after.name"));
-	if (!run_take_u32(&changes, tree_member(t, "provider_changes")))
-		return false;
-	to->provider_changes = changes;
-	return true;
+	return run_take_u32(&to->provider_changes, tree_member(t, "provider_changes"));
 }
 
 int run_take_clocks(struct outcome *o, const struct tree *root, const char *path)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* IPDV, delays as reported, source ports and modes of a run. Several runs have none of them: their numbers do not add up. */
+/* IPDV, delays as reported, source ports and modes of a run. Several runs have none of them: their numbers do not add
+ * up. */
 #include "analyse/outcome.h"
 #include "analyse/run_parts.h"
 #include "report/export/json_parts.h"
@@ -35,12 +36,6 @@ static bool take_ipdv(struct result_ipdv *to, const struct tree *t)
 	       run_take_number(&to->left_out, tree_member(t, "left_out"));
 }
 
-static bool take_bound(int64_t *ns, const struct tree *t)
-{
-	*ns = 0;
-	return !t || run_take_time(ns, t);
-}
-
 static bool take_reported(struct reported_figures *to, const struct tree *t)
 {
 	for (int i = 0; i < REPORTED_DELAYS; i++)
@@ -50,8 +45,8 @@ static bool take_reported(struct reported_figures *to, const struct tree *t)
 	       take_figures(&to->delay[REPORTED_NETWORK], tree_member(t, "network_ns")) &&
 	       take_figures(&to->delay[REPORTED_SEND], tree_member(t, "send_delay_ns")) &&
 	       take_figures(&to->delay[REPORTED_RECEIVE], tree_member(t, "receive_delay_ns")) &&
-	       take_bound(&to->bound_ns[0], tree_member(t, "ways_within_ns")) &&
-	       take_bound(&to->bound_ns[1], tree_member(t, "ways_within_end_ns")) &&
+	       run_take_time_or_0(&to->bound_ns[0], tree_member(t, "ways_within_ns")) &&
+	       run_take_time_or_0(&to->bound_ns[1], tree_member(t, "ways_within_end_ns")) &&
 	       take_figures(&to->varies[REPORTED_RESPONSE], tree_member(t, "response_ipdv_ns")) &&
 	       take_figures(&to->varies[REPORTED_NETWORK], tree_member(t, "network_ipdv_ns")) &&
 	       take_figures(&to->varies[REPORTED_RECEIVE], tree_member(t, "receive_ipdv_ns")) &&
@@ -154,7 +149,7 @@ static bool take_tooth(struct outcome *o, struct tooth *to, const struct tree *t
 		    !run_take_number(&m->mode[m->kept].samples, tree_member(one, "samples")))
 			return false;
 	}
-	return take_bound(&m->distance_ns, tree_member(t, "distance_ns")) &&
+	return run_take_time_or_0(&m->distance_ns, tree_member(t, "distance_ns")) &&
 	       take_cause(&o->result.delays, &to->cause, tree_member(t, "cause"));
 }
 

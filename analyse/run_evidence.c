@@ -10,16 +10,6 @@
 
 /* ---- Counters ---------------------------------------------------------------------------------------------------- */
 
-static bool take_unsigned(unsigned *to, const struct tree *t)
-{
-	uint32_t n;
-
-	if (!run_take_u32(&n, t))
-		return false;
-	*to = n;
-	return true;
-}
-
 static bool take_counter(struct result_counters *to, unsigned i, const struct tree *t)
 {
 	const struct tree *mean = tree_member(t, "quick_mean");
@@ -41,7 +31,7 @@ static bool take_counters(struct result_counters *to, const struct tree *t)
 	if (!run_take_number(&to->quick, tree_member(t, "quick_exchanges")) ||
 	    !run_take_number(&to->slow, tree_member(t, "slow_exchanges")) ||
 	    !run_take_number(&to->failed, tree_member(t, "failed_exchanges")) ||
-	    !take_unsigned(&to->system_calls, tree_member(t, "system_calls")) || tree_length(each) > PMC_MAX)
+	    !run_take_u32(&to->system_calls, tree_member(t, "system_calls")) || tree_length(each) > PMC_MAX)
 		return false;
 	for (; to->counters < tree_length(each); to->counters++)
 		if (!take_counter(to, to->counters, tree_item(each, to->counters)))
@@ -62,19 +52,13 @@ static bool take_error(int *to, const struct tree *t)
 	return true;
 }
 
-static bool take_ns(int64_t *ns, const struct tree *t)
-{
-	*ns = 0;
-	return !t || run_take_time(ns, t);
-}
-
 static bool take_last(struct trace_record *to, const struct tree *t)
 {
 	to->snapshot_taken = run_is_true(tree_member(t, "snapshot_taken"));
 	to->off_before = run_is_true(tree_member(t, "off_before"));
 	return run_take_u32(&to->seq, tree_member(t, "seq")) &&
-	       take_ns(&to->marker_ns, tree_member(t, "marker_after_ns")) &&
-	       take_ns(&to->frozen_ns, tree_member(t, "frozen_after_ns")) &&
+	       run_take_time_or_0(&to->marker_ns, tree_member(t, "marker_after_ns")) &&
+	       run_take_time_or_0(&to->frozen_ns, tree_member(t, "frozen_after_ns")) &&
 	       take_error(&to->marker_error, tree_member(t, "marker_error")) &&
 	       take_error(&to->stop_error, tree_member(t, "stop_error")) &&
 	       take_error(&to->snapshot_error, tree_member(t, "snapshot_error"));
@@ -99,7 +83,7 @@ static bool take_saved(struct trace_saved *to, const struct tree *t)
 		return false;
 	if (lost)
 		to->lost_events = optional_of(n);
-	return take_unsigned(&to->left_out.parts, tree_member(t, "not_saved"));
+	return run_take_u32(&to->left_out.parts, tree_member(t, "not_saved"));
 }
 
 static bool take_trace(struct result_trace *to, const struct tree *t)
@@ -114,7 +98,7 @@ static bool take_trace(struct result_trace *to, const struct tree *t)
 	       run_take_number(&to->refused, tree_member(t, "refused")) &&
 	       run_take_number(&to->off, tree_member(t, "off")) &&
 	       run_take_number(&to->while_frozen, tree_member(t, "while_frozen")) &&
-	       take_unsigned(&to->saves, tree_member(t, "saves")) &&
+	       run_take_u32(&to->saves, tree_member(t, "saves")) &&
 	       take_error(&to->start_error, tree_member(t, "start_error")) &&
 	       take_last(&to->last, tree_member(t, "last")) && take_saved(&to->saved, t);
 }
@@ -134,9 +118,9 @@ static int take_commands(struct outcome *o, const struct tree *root)
 		const int i = to->commands;
 		const struct tree *t = tree_item(list, (size_t)i);
 
-		if (!tree_text(tree_member(t, "command")) || !take_unsigned(&to->ran[i], tree_member(t, "ran")) ||
-		    !take_unsigned(&to->failed[i], tree_member(t, "failed")) ||
-		    !take_unsigned(&to->left_out[i], tree_member(t, "left_out")))
+		if (!tree_text(tree_member(t, "command")) || !run_take_u32(&to->ran[i], tree_member(t, "ran")) ||
+		    !run_take_u32(&to->failed[i], tree_member(t, "failed")) ||
+		    !run_take_u32(&to->left_out[i], tree_member(t, "left_out")))
 			return -EINVAL;
 		to->command[i] = o->read.command[i] = tree_copy_text(tree_member(t, "command"));
 		if (!to->command[i])
@@ -176,8 +160,8 @@ static int take_log(struct outcome *o, const struct tree *t)
 		return 0;
 	while (form && i < LOG_FORMATS && strcmp(form, log_forms[i].name))
 		i++;
-	if (!form || i == LOG_FORMATS || !take_counts(to, t) || !take_ns(&to->octets, tree_member(t, "octets")) ||
-	    !take_ns(&to->shortest_ns, tree_member(t, "shortest_ns")) ||
+	if (!form || i == LOG_FORMATS || !take_counts(to, t) || !run_take_time_or_0(&to->octets, tree_member(t, "octets")) ||
+	    !run_take_time_or_0(&to->shortest_ns, tree_member(t, "shortest_ns")) ||
 	    !run_take_number(&to->file, tree_member(t, "last_file")) ||
 	    !take_error(&to->error, tree_member(t, "error")))
 		return -EINVAL;

@@ -33,6 +33,9 @@ bool run_is_true(const struct tree *t);
 /* Reads a time whose differences do not overflow. False: missing, or something else. */
 bool run_take_time(int64_t *ns, const struct tree *t);
 
+/* The same; 0 if it is missing. False: something else. */
+bool run_take_time_or_0(int64_t *ns, const struct tree *t);
+
 /* Copies a text without control characters, and truncates it; empty if it is missing. */
 void run_take_text(char *to, size_t bytes, const struct tree *t);
 

@@ -67,6 +67,12 @@ bool run_take_time(int64_t *ns, const struct tree *t)
 	return tree_integer(t, ns) && *ns > -(INT64_MAX / 4) && *ns < INT64_MAX / 4;
 }
 
+bool run_take_time_or_0(int64_t *ns, const struct tree *t)
+{
+	*ns = 0;
+	return !t || run_take_time(ns, t);
+}
+
 void run_take_text(char *to, size_t bytes, const struct tree *t)
 {
 	const char *text = tree_text(t);
