@@ -167,7 +167,7 @@ static void act_on_breach(void *context, const struct sample *s, uint64_t number
 }
 
 /* Evidence for the folder of a saved trace. */
-static int describe_breach(void *context, int folder_fd, int spike_cpu)
+static int describe_breach(void *context, int folder_fd, struct optional spike_cpu)
 {
 	static struct activity_vector vectors[256]; /* one thread at a time saves a trace */
 	struct run *r = context;

@@ -46,7 +46,7 @@ struct trace {
 	counter while_frozen; /* breaches that found the trace frozen */
 	unsigned saves;
 	/* Set by the caller after trace_open(): adds a file to the folder of a saved trace. 0 or -errno. NULL: none. */
-	int (*describe)(void *context, int folder_fd, int spike_cpu);
+	int (*describe)(void *context, int folder_fd, struct optional spike_cpu);
 	void *context;
 };
 

@@ -337,7 +337,7 @@ static void remove_part(int folder_fd, const char *part, int part_fd)
 /* As far as it is possible: the text is saved. */
 static void add_evidence(const struct trace *t, const struct plan *p, struct trace_saved *saved)
 {
-	const int error = t->describe ? t->describe(t->context, p->folder_fd, saved->spike_cpu.known ? (int)saved->spike_cpu.value : -1) : 0;
+	const int error = t->describe ? t->describe(t->context, p->folder_fd, saved->spike_cpu) : 0;
 
 	if (error)
 		trace_leave_out(&saved->left_out, "breach.json", -error);

@@ -240,8 +240,8 @@ static void put_unseen(struct json *j, const struct unseen_watch *w)
 static void put_host(struct json *j, const struct breach_facts *f)
 {
 	json_text(j, "trace_clock", f->trace_clock);
-	if (f->host_cpu >= 0)
-		json_integer(j, "host_cpu", f->host_cpu);
+	if (f->host_cpu.known)
+		json_integer(j, "host_cpu", f->host_cpu.value);
 	json_array(j, "irqs");
 	for (unsigned i = 0; i < f->interrupts; i++) {
 		json_row(j, NULL);

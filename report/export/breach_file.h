@@ -17,7 +17,7 @@ struct breach_facts {
 	const struct sample *sample; /* the breach */
 	const struct neighbours *neighbours; /* held */
 	const char *trace_clock;
-	int host_cpu; /* on which the marker was written; -1: not known */
+	struct optional host_cpu; /* on which the marker was written */
 	pid_t thread;
 	const char *interface;
 	bool has_relation;

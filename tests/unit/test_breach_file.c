@@ -28,7 +28,7 @@ static bool back(void *context, int64_t *ns)
 }
 
 static struct breach_facts facts = {
-	.report = &report, .sample = &breached, .neighbours = &kept, .trace_clock = "mono_raw", .host_cpu = 1, .thread = 4711,
+	.report = &report, .sample = &breached, .neighbours = &kept, .trace_clock = "mono_raw", .host_cpu = { true, 1 }, .thread = 4711,
 	.interface = "eth1", .to_realtime = back, .interrupt = vectors, .interrupts = COUNT_OF(vectors),
 };
 

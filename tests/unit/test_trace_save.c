@@ -171,10 +171,10 @@ static void test_parts_are_left_out(void **state)
 
 static int described_errno, described_cpu;
 
-static int describe(void *context, int folder_fd, int spike_cpu)
+static int describe(void *context, int folder_fd, struct optional spike_cpu)
 {
 	(void)context;
-	described_cpu = spike_cpu;
+	described_cpu = spike_cpu.known ? (int)spike_cpu.value : -1;
 	assert_int_equal(faccessat(folder_fd, "all.txt", F_OK, 0), 0);
 	return -described_errno;
 }
