@@ -181,11 +181,8 @@ static void put_sections(struct json *j, const struct evidence *e, const struct 
 
 static void put_late(struct json *j, const struct evidence *e, const struct cause *c)
 {
-	if (!c->stage) {
-		json_null(j, "late");
+	if (!json_object_if(j, "late", c->stage))
 		return;
-	}
-	json_object(j, "late");
 	json_text(j, "name", c->stage->name);
 	json_integer(j, "from_ns", c->from_ns);
 	json_integer(j, "to_ns", c->from_ns + c->ns);

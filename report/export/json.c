@@ -167,6 +167,15 @@ void json_object(struct json *j, const char *name)
 	begin_level(j, name, '{', '}', false);
 }
 
+bool json_object_if(struct json *j, const char *name, bool known)
+{
+	if (known)
+		json_object(j, name);
+	else
+		json_null(j, name);
+	return known;
+}
+
 void json_array(struct json *j, const char *name)
 {
 	begin_level(j, name, '[', ']', false);

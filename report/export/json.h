@@ -37,6 +37,7 @@ void json_begin(struct json *j, int (*put)(void *context, const char *from, size
 
 /* An object or an array, up to json_end(). name: in an object; NULL in an array and at the top. */
 void json_object(struct json *j, const char *name);
+bool json_object_if(struct json *j, const char *name, bool known); /* false: null was written */
 void json_array(struct json *j, const char *name);
 void json_row(struct json *j, const char *name); /* an object in one line */
 void json_pair(struct json *j, const char *name); /* an array in one line */

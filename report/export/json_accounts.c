@@ -104,11 +104,8 @@ static void put_follow_ups(struct json *j, const struct report *r)
 	const struct account *a = &r->result->account;
 	char name[JSON_NAME_BYTES];
 
-	if (!options_joined(r->options) || !counter_get(&a->answered)) {
-		json_null(j, "reflector_stamps");
+	if (!json_object_if(j, "reflector_stamps", options_joined(r->options) && counter_get(&a->answered)))
 		return;
-	}
-	json_object(j, "reflector_stamps");
 	json_text(j, "stamp", label_stamps[r->result->remote].option);
 	for (int i = 0; i < FOLLOW_UPS; i++)
 		if (label_follow_ups[i].name)

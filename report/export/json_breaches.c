@@ -168,11 +168,8 @@ void json_breaches(struct json *j, const struct report *r)
 	const struct options *o = r->options;
 	const uint64_t breaches = counter_get(&result->account.breaches);
 
-	if (!o->threshold_ns || (result->read && !result->read->has_breaches)) {
-		json_null(j, "breaches");
+	if (!json_object_if(j, "breaches", o->threshold_ns && (!result->read || result->read->has_breaches)))
 		return;
-	}
-	json_object(j, "breaches");
 	json_integer(j, "threshold_ns", o->threshold_ns);
 	json_text(j, "threshold_on", o->role == ROLE_EMIT ? json_metrics_of[o->threshold_on] : "response_ns");
 	json_count(j, "count", breaches);
@@ -210,11 +207,8 @@ void json_freeze(struct json *j, const struct report *r)
 {
 	const struct result_freeze *z = &r->result->freeze;
 
-	if (!freeze_is_shown(r)) {
-		json_null(j, "freeze");
+	if (!json_object_if(j, "freeze", freeze_is_shown(r)))
 		return;
-	}
-	json_object(j, "freeze");
 	json_count(j, "asked", counter_get(&z->asked));
 	json_count(j, "confirmed", counter_get(&z->confirmed));
 	json_count(j, "refused", counter_get(&z->refused));

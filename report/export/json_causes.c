@@ -26,11 +26,8 @@ static void put_part(struct json *j, const struct why *w, const struct why_part 
 /* Counters of what the kernel does not see. */
 static void put_unseen(struct json *j, const struct why_unseen *u)
 {
-	if (!u->there) {
-		json_null(j, "unseen");
+	if (!json_object_if(j, "unseen", u->there))
 		return;
-	}
-	json_object(j, "unseen");
 	json_optional(j, "cpu", u->cpu);
 	json_optional(j, "smi_count", u->smi_count);
 	json_integer_if(j, "smi_within_ns", u->smi_count.known, u->smi_within_ns);
@@ -52,11 +49,8 @@ static void put_unseen(struct json *j, const struct why_unseen *u)
 
 void json_why(struct json *j, const char *name, const struct why *w)
 {
-	if (!w) {
-		json_null(j, name);
+	if (!json_object_if(j, name, w))
 		return;
-	}
-	json_object(j, name);
 	if (*w->not_explained) {
 		json_text(j, "not_explained", w->not_explained);
 		json_end(j);

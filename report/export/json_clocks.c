@@ -84,11 +84,8 @@ static void put_faults(struct json *j, const struct report *r)
 
 static void put_limit(struct json *j, const struct result_clocks *c)
 {
-	if (!c->limit_per_s) {
-		json_null(j, "read_limit");
+	if (!json_object_if(j, "read_limit", c->limit_per_s))
 		return;
-	}
-	json_object(j, "read_limit");
 	json_count(j, "per_second", c->limit_per_s);
 	json_bool(j, "shared", c->shared);
 	json_text(j, "not_shared", *c->not_shared ? c->not_shared : NULL);
@@ -189,11 +186,8 @@ static void put_peer(struct json *j, const struct report *r)
 {
 	const struct result_peer *p = &r->result->peer;
 
-	if (!p->is_known && (!p->compared || !clocks_remote_has_news(r))) {
-		json_null(j, "reflector");
+	if (!json_object_if(j, "reflector", p->is_known || (p->compared && clocks_remote_has_news(r))))
 		return;
-	}
-	json_object(j, "reflector");
 	if (p->is_known)
 		put_relation(j, "minus_this_clock", &p->offset);
 	else
@@ -227,11 +221,8 @@ void json_clocks(struct json *j, const struct report *r)
 {
 	const struct result_clocks *c = &r->result->clocks;
 
-	if (!c->watched) {
-		json_null(j, "clocks");
+	if (!json_object_if(j, "clocks", c->watched))
 		return;
-	}
-	json_object(j, "clocks");
 	if (options_by_nic(r->options))
 		put_nic_clock(j, r);
 	json_object(j, json_clocks_of[CLOCK_OF_SYSTEM]);

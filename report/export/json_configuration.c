@@ -290,11 +290,8 @@ static void put_host(struct json *j, const struct report *r)
 
 static void put_coalescing(struct json *j, const struct nic_details *d)
 {
-	if (!d->coalescing_known) {
-		json_null(j, "coalescing");
+	if (!json_object_if(j, "coalescing", d->coalescing_known))
 		return;
-	}
-	json_object(j, "coalescing");
 	json_bool(j, "adaptive_receive", d->adaptive_receive);
 	json_count(j, "receive_us", d->receive_us);
 	json_bool(j, "adaptive_transmit", d->adaptive_transmit);
@@ -304,11 +301,8 @@ static void put_coalescing(struct json *j, const struct nic_details *d)
 
 static void put_setting(struct json *j, const char *name, const struct result_nic_setting *s)
 {
-	if (!s->known) {
-		json_null(j, name);
+	if (!json_object_if(j, name, s->known))
 		return;
-	}
-	json_object(j, name);
 	json_text(j, "transmit", s->transmit);
 	json_text(j, "receive_filter", s->filter);
 	json_end(j);
@@ -321,11 +315,8 @@ static void put_provider(struct json *j, const char *name, const struct nic_prov
 					       [NIC_SOURCE_PHY] = "phy" };
 	static const char *const precisions[] = { "precise", "approx", NULL };
 
-	if (!p->known) {
-		json_null(j, name);
+	if (!json_object_if(j, name, p->known))
 		return;
-	}
-	json_object(j, name);
 	json_text(j, "name", text);
 	json_text(j, "source", sources[p->source]);
 	json_count(j, "phc_index", p->phc_index);

@@ -94,11 +94,8 @@ static void put_activity(struct json *j, const struct report *r)
 
 static void put_counters(struct json *j, const struct result_counters *p)
 {
-	if (!p->counters) {
-		json_null(j, "counters");
+	if (!json_object_if(j, "counters", p->counters))
 		return;
-	}
-	json_object(j, "counters");
 	json_bool(j, "user_only", p->user_only);
 	json_count(j, "quick_exchanges", p->quick);
 	json_count(j, "slow_exchanges", p->slow);
@@ -155,11 +152,8 @@ static void put_trace(struct json *j, const struct report *r)
 {
 	const struct result_trace *t = &r->result->trace;
 
-	if (!evidence_has_trace(t)) {
-		json_null(j, "trace");
+	if (!json_object_if(j, "trace", evidence_has_trace(t)))
 		return;
-	}
-	json_object(j, "trace");
 	json_text(j, "path", t->path);
 	json_text(j, "clock", t->clock);
 	json_count(j, "markers", t->marked);
@@ -196,11 +190,8 @@ static void put_log(struct json *j, const struct report *r)
 {
 	const struct result_log *l = &r->result->log;
 
-	if (!l->exists) {
-		json_null(j, "log");
+	if (!json_object_if(j, "log", l->exists))
 		return;
-	}
-	json_object(j, "log");
 	json_text(j, "path", l->path);
 	json_text(j, "form", l->form);
 	json_count(j, "records", l->written - l->removed);
@@ -270,11 +261,8 @@ void json_verdict(struct json *j, const struct report *r)
 	const struct read *read = r->result->read;
 	const struct verdict *v = r->verdict;
 
-	if (!v) {
-		json_null(j, "verdict");
+	if (!json_object_if(j, "verdict", v))
 		return;
-	}
-	json_object(j, "verdict");
 	json_text(j, "level", verdict_levels[v->level]);
 	json_array(j, "reasons");
 	for (unsigned i = 0; i < v->reasons; i++)

@@ -17,11 +17,8 @@ static void put_mode(struct json *j, const struct modes *all, const struct mode 
 
 static void put_cause(struct json *j, const struct delay *cause)
 {
-	if (!cause) {
-		json_null(j, "cause");
+	if (!json_object_if(j, "cause", cause))
 		return;
-	}
-	json_object(j, "cause");
 	json_text(j, "setting", cause->name);
 	json_integer(j, "delay_ns", cause->value_ns);
 	json_text(j, "cure", cause->cure);

@@ -54,11 +54,8 @@ static void put_level_changes(struct json *j, const struct level_changes *c)
 /* The numbers are of the percentiles of the latency, in their order. */
 static void put_confidence(struct json *j, const struct confidence *c)
 {
-	if (!confidence_is_by_blocks(c)) {
-		json_null(j, "confidence");
+	if (!json_object_if(j, "confidence", confidence_is_by_blocks(c)))
 		return;
-	}
-	json_object(j, "confidence");
 	json_count(j, "blocks", c->blocks);
 	json_count(j, "block_s", c->block_s);
 	json_array(j, "effective_samples");
@@ -72,11 +69,8 @@ void json_rhythm(struct json *j, const struct report *report)
 {
 	const struct rhythm *r = &report->result->rhythm;
 
-	if (!r->of) {
-		json_null(j, "rhythm");
+	if (!json_object_if(j, "rhythm", r->of))
 		return;
-	}
-	json_object(j, "rhythm");
 	json_integer(j, "period_ns", r->period_ns);
 	json_small(j, "p", r->p);
 	json_integer(j, "in_phase", r->in_phase);

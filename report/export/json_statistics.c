@@ -221,11 +221,8 @@ void json_metrics(struct json *j, const struct report *r, bool histograms)
 
 static void put_ipdv(struct json *j, const char *name, const struct ipdv_figures *f)
 {
-	if (!f->count && !f->beyond) {
-		json_null(j, name);
+	if (!json_object_if(j, name, f->count || f->beyond))
 		return;
-	}
-	json_object(j, name);
 	json_count(j, "samples", f->count);
 	json_count(j, "beyond", f->beyond);
 	json_count_if(j, "min_ns", f->count, f->min_ns);
@@ -261,11 +258,8 @@ static void put_reported(struct json *j, const struct report *r)
 
 	if (r->options->role != ROLE_EMIT)
 		return;
-	if (!ipdv_is_reported(r)) {
-		json_null(j, "as_told");
+	if (!json_object_if(j, "as_told", ipdv_is_reported(r)))
 		return;
-	}
-	json_object(j, "as_told");
 	json_text(j, "from", "T2 and T3 in the replies, T3 of the reflector's program before it sent");
 	put_ipdv(j, "response_ns", &t->delay[REPORTED_RESPONSE]);
 	put_ipdv(j, "network_ns", &t->delay[REPORTED_NETWORK]);
@@ -345,11 +339,8 @@ static void put_ports(struct json *j, const struct report *r)
 
 	if (r->options->role != ROLE_EMIT)
 		return;
-	if (!result->ports) {
-		json_null(j, "source_ports");
+	if (!json_object_if(j, "source_ports", result->ports))
 		return;
-	}
-	json_object(j, "source_ports");
 	json_text(j, "figure", result->ports_by_network ? "network_ns" : "rtt_ns");
 	json_integer_if(j, "worst_port", worst >= 0, worst >= 0 ? result->port[worst].number : 0);
 	json_array(j, "each");
@@ -363,11 +354,8 @@ static void put_ports(struct json *j, const struct report *r)
 
 static void put_wire(struct json *j, const struct wire *w)
 {
-	if (!w->speed_mbps) {
-		json_null(j, "wire_time");
+	if (!json_object_if(j, "wire_time", w->speed_mbps))
 		return;
-	}
-	json_object(j, "wire_time");
 	json_integer(j, "probe_ns", w->probe_ns);
 	json_count(j, "frame_bytes", w->frame_bytes);
 	json_integer(j, "speed_mbps", w->speed_mbps);
