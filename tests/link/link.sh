@@ -521,6 +521,14 @@ one_line() {
 	said "$1" | grep -q '^rant: ' || complain "$1.err is not from rant"
 }
 
+# refused_in_a_line WORDS ERR TEXT FOLDER BEFORE: the file ERR is one line with this text, and the folder has the files that it had
+# BEFORE. WORDS: the command.
+refused_in_a_line() {
+	[ "$(wc -l <"$2")" -eq 1 ] || complain "$1: not one line: $(cat "$2")"
+	grep -qF -- "$3" "$2" || complain "$1: no '$3' in: $(cat "$2")"
+	[ "$(ls -A "$4")" = "$5" ] || complain "$1: it left or took a file: $(ls -A "$4")"
+}
+
 ! python3 -c 'import jsonschema' 2>/dev/null || has_jsonschema=yes
 
 # json_agrees NAME [JSON [REPORT]]: valid by the schema, and as the report of this program, which is one with --histogram, has it.

@@ -176,9 +176,7 @@ refuses() {
 	shift
 	before=$(ls -A "$plots")
 	draws_as 1 "$@"
-	[ "$(wc -l <"$work/plot.err")" -eq 1 ] || complain "rant-plot $*: not one line: $(cat "$work/plot.err")"
-	grep -qF -- "$text" "$work/plot.err" || complain "rant-plot $*: no '$text' in: $(cat "$work/plot.err")"
-	[ "$(ls -A "$plots")" = "$before" ] || complain "rant-plot $*: it left or took a file: $(ls -A "$plots")"
+	refused_in_a_line "rant-plot $*" "$work/plot.err" "$text" "$plots" "$before"
 }
 
 change_json() { # NEW PYTHON: made of e.json

@@ -30,9 +30,7 @@ refuses() {
 	shift
 	before=$(ls -A "$spikes")
 	draws 1 "$@"
-	[ "$(wc -l <"$work/spike.err")" -eq 1 ] || complain "rant-plot --timeline $*: not one line: $(cat "$work/spike.err")"
-	grep -qF -- "$text" "$work/spike.err" || complain "rant-plot --timeline $*: no '$text' in: $(cat "$work/spike.err")"
-	[ "$(ls -A "$spikes")" = "$before" ] || complain "rant-plot --timeline $*: it left or took a file: $(ls -A "$spikes")"
+	refused_in_a_line "rant-plot --timeline $*" "$work/spike.err" "$text" "$spikes" "$before"
 }
 
 reads() { # ARGUMENTS of read_spike.py
