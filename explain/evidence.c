@@ -202,7 +202,7 @@ static bool read_time(const struct tree *t, int64_t *ns)
 	return tree_integer(t, ns) && *ns <= INT64_MAX / 2 && *ns >= -INT64_MAX / 2;
 }
 
-static void read_name(const struct tree *t, char *to, size_t bytes)
+void evidence_read_name(const struct tree *t, char *to, size_t bytes)
 {
 	const char *text = tree_text(t);
 
@@ -268,8 +268,8 @@ static int read_details(struct evidence *e, const struct tree *t)
 	for (size_t i = 0; i < tree_length(irqs) && e->irqs < EVIDENCE_IRQS_MAX; i++)
 		if (tree_integer(tree_member(tree_item(irqs, i), "irq"), &number) && number >= 0 && number <= INT32_MAX)
 			e->irq[e->irqs++] = (int32_t)number;
-	read_name(tree_member(t, "interface"), e->interface, sizeof(e->interface));
-	read_name(tree_member(t, "blame"), e->blame, sizeof(e->blame));
+	evidence_read_name(tree_member(t, "interface"), e->interface, sizeof(e->interface));
+	evidence_read_name(tree_member(t, "blame"), e->blame, sizeof(e->blame));
 	e->hw_known = read_time(tree_at(t, "relations.hw_minus_realtime_ns"), &e->hw_minus_realtime_ns);
 	if (!read_time(tree_at(t, "relations.hw_bound_ns"), &e->hw_bound_ns) || e->hw_bound_ns < 0)
 		e->hw_bound_ns = 0;

@@ -75,4 +75,7 @@ void evidence_close(struct evidence *e);
 bool evidence_place(const struct evidence *e, const struct stamps *s, int n, enum stamp_kind kind, int64_t *ns,
 		    int64_t *bound_ns);
 
+/* Copies a text of breach.json, as printable ASCII; empty if it is missing. */
+void evidence_read_name(const struct tree *t, char *to, size_t bytes);
+
 #endif

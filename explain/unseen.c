@@ -18,11 +18,9 @@ static bool read_number(const struct tree *t, const char *name, int64_t *value)
 
 static void read_counter(struct unseen_counter *c, const struct tree *t, const char *from, const char *to)
 {
-	const char *why = tree_text(tree_member(t, "not_known"));
-
-	snprintf(c->why, sizeof(c->why), "%s", why ? why : "not in breach.json");
-	for (char *at = c->why; *at; at++)
-		*at = (unsigned char)*at < 0x80 ? text_shown(*at) : '?';
+	evidence_read_name(tree_member(t, "not_known"), c->why, sizeof(c->why));
+	if (!*c->why)
+		snprintf(c->why, sizeof(c->why), "not in breach.json");
 	c->known = read_number(t, "from_raw_ns", &c->from_ns) && read_number(t, "to_raw_ns", &c->to_ns) &&
 		   c->to_ns > c->from_ns && read_number(t, from, &c->from) && read_number(t, to, &c->to);
 }
