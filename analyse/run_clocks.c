@@ -185,6 +185,22 @@ static bool take_peer(struct result *r, const struct tree *t)
 	return true;
 }
 
+/* Files without --stamp receive do not have it. */
+static bool take_placing(struct placing *to, const struct tree *t)
+{
+	int64_t samples, mean_ns, bound_ns, sum_ns;
+
+	if (!t)
+		return true;
+	if (!run_count(tree_member(t, "samples"), &samples) || !run_take_time(&mean_ns, tree_member(t, "mean_ns")) ||
+	    !run_take_time(&bound_ns, tree_member(t, "bound_ns")) || __builtin_mul_overflow(mean_ns, samples, &sum_ns))
+		return false;
+	counter_add(&to->samples, (uint64_t)samples);
+	counter_add(&to->delay_ns, (uint64_t)sum_ns);
+	to->bound_ns = bound_ns;
+	return true;
+}
+
 /* The bound of the stages of this host is also in the statistics, from where it was taken. */
 static bool take_bounds(struct result *r, const struct tree *t)
 {
@@ -199,7 +215,8 @@ static bool take_bounds(struct result *r, const struct tree *t)
 		if (!run_take_time(&r->bound_ns[BOUND_REMOTE].value, remote))
 			return false;
 	}
-	if (!run_take_number(&unconverted, tree_member(t, "unplaced")) ||
+	if (!take_placing(&r->placing, tree_member(t, "nic_to_kernel")) ||
+	    !run_take_number(&unconverted, tree_member(t, "unplaced")) ||
 	    !run_take_number(&disordered, tree_member(t, "disordered")))
 		return false;
 	counter_add(&r->account.unconverted, unconverted);

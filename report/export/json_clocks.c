@@ -200,12 +200,25 @@ static void put_peer(struct json *j, const struct report *r)
 	json_end(j);
 }
 
+/* Of --stamp receive, absent otherwise. */
+static void put_placing(struct json *j, const struct placing *p)
+{
+	if (!counter_get(&p->samples))
+		return;
+	json_object(j, "nic_to_kernel");
+	json_count(j, "samples", counter_get(&p->samples));
+	json_integer(j, "mean_ns", placing_delay_ns(p));
+	json_integer(j, "bound_ns", atomic_load_explicit(&p->bound_ns, memory_order_relaxed));
+	json_end(j);
+}
+
 static void put_bounds(struct json *j, const struct report *r)
 {
 	const struct result *result = r->result;
 
 	if (options_place_sent(r->options) && limit_placed_ns(r).known)
 		json_integer(j, "placed_within_ns", limit_placed_ns(r).value);
+	put_placing(j, &result->placing);
 	if (result_has_stages(result) && result->converted && result->bound_ns[BOUND_LOCAL].value)
 		json_integer(j, "stages_within_ns", clocks_stages_bound(r));
 	if ((result->remote == SOURCE_RECEIVE && result->bound_ns[BOUND_REMOTE].known) ||

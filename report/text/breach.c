@@ -384,9 +384,8 @@ static void write_exceeds(FILE *out, const struct report *r, const struct sample
 	int64_t value_ns;
 
 	result_metric(r->result, s, &value_ns);
-	fprintf(out, "%s %s (", other ? metrics[o->threshold_on] : label_roles[o->role].breach,
-		other ? "time" : "latency");
-	fprintf(out, "%" PRId64 " ns", value_ns);
+	fprintf(out, "%s %s (%" PRId64 " ns", other ? metrics[o->threshold_on] : label_roles[o->role].breach,
+		other ? "time" : "latency", value_ns);
 	if (*limit_text(limit, sizeof(limit), r, of))
 		fprintf(out, ", %s", limit);
 	fprintf(out, ") exceeds threshold (%" PRId64 " ns).\n", o->threshold_ns);

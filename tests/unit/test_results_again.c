@@ -356,6 +356,20 @@ static void the_nic_that_stamps(void **state)
 	assert_same_clocks();
 }
 
+static void kernel_timestamps_that_are_placed(void **state)
+{
+	(void)state;
+	watch_clocks();
+	options.stamp = SOURCE_RECEIVE;
+	result.bound_ns[BOUND_LOCAL] = optional_of(412);
+	placing_note(&result.placing, 1500, 412);
+	placing_note(&result.placing, -100, 300);
+	placing_note(&result.placing, 1501, 5);
+	assert_same_clocks();
+	placing_note(&result.placing, 5000, 100000); /* --stamp kernel is better */
+	assert_same_clocks();
+}
+
 static void bounds_of_the_stages(void **state)
 {
 	(void)state;
@@ -995,6 +1009,7 @@ int main(void)
 		TEST_RUN(clocks_of_this_host),
 		TEST_RUN(clock_of_the_reflector),
 		TEST_RUN(the_nic_that_stamps),
+		TEST_RUN(kernel_timestamps_that_are_placed),
 		TEST_RUN(bounds_of_the_stages),
 		TEST_RUN(wrong_clocks),
 		TEST_RUN(breaches_of_an_emitter),
