@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Makes what --json has written into another run, valid like the first: for tests of --compare.
 
-  make_results.py FROM TO [scale=1.0] [seconds=0] [samples=0] [lost=0] [seed=1] [verdict=LEVEL]
+  make_results.py FROM TO [highest=MEDIANS] [scale=1.0] [seconds=0] [samples=0] [lost=0] [seed=1] [verdict=LEVEL]
 
-scale: every latency by so much. samples: so many, drawn from those of FROM. seconds: with so many of them, in which the samples are as they
-come; 0: null. lost: so many more were sent and not answered.
+highest: without the samples above so many times the median. scale: every latency by so much. samples: so many, drawn from those of FROM.
+seconds: with so many of them, in which the samples are as they come; 0: null. lost: so many more were sent and not answered.
 """
 import json
 import random
@@ -63,6 +63,8 @@ def main():
     draw = random.Random(int(options.get("seed", 1)))
     s = data["statistics"]["rtt_ns" if data["run"]["role"] == "emit" else "response_ns"]
     values = [v for v, n in s["histogram"]["buckets"] + s["histogram"]["overflow"] for _ in range(n)]
+    if "highest" in options:
+        values = [v for v in values if v <= float(options["highest"]) * rank(values, 1, 2)]
     values = draw.choices(values, k=int(options.get("samples", 0)) or len(values))
     values = [round(v * float(options.get("scale", 1))) for v in values]
     more, lost = len(values) - s["samples"], int(options.get("lost", 0))
