@@ -121,7 +121,11 @@ bool second_is_left(struct second *s)
 {
 	const struct result *result = s->report->result;
 
-	if (!s->report->samples_are_taken || (result->ended_ns <= s->from_ns && !s->samples))
+	/* Closing probes are sent after the end of the run. */
+	const bool counted = counter_get(&result->account.sent) != s->before.sent ||
+			     counter_get(&result->account.lost) != s->before.lost;
+
+	if (!s->report->samples_are_taken || (result->ended_ns <= s->from_ns && !s->samples && !counted))
 		return false;
 	end(s, result->ended_ns > s->from_ns ? result->ended_ns : s->from_ns);
 	return true;

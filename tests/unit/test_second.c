@@ -188,6 +188,22 @@ static void when_it_is_over(void **state)
 	assert_true(s.from_ns - s.start_ns >= NS_PER_S && s.from_ns - s.start_ns < 2 * NS_PER_S);
 }
 
+/* A second ended while the last closing probes were sent, after the end of the run. */
+static void closing_probes_are_in_a_second(void **state)
+{
+	(void)state;
+	counter_add(&result.account.sent, 5);
+	end_after(NS_PER_S);
+	second_next(&s);
+	result.ended_ns = s.from_ns - 1;
+	assert_false(second_is_left(&s));
+	counter_add(&result.account.sent, 7);
+	assert_true(second_is_left(&s));
+	assert_non_null(strstr(reported(0), "\"sent\":7,"));
+	second_next(&s);
+	assert_false(second_is_left(&s));
+}
+
 static void nothing_is_left_without_samples_one_by_one(void **state)
 {
 	(void)state;
@@ -210,6 +226,7 @@ int main(void)
 		TEST(what_is_too_much_is_counted),
 		TEST(of_a_reflector_nothing_is_lost),
 		TEST(when_it_is_over),
+		TEST(closing_probes_are_in_a_second),
 		TEST(nothing_is_left_without_samples_one_by_one),
 	};
 
