@@ -11,5 +11,5 @@ dump_port() { # IFACE
 	ip -d address show dev "$1"
 	ip neigh show dev "$1" nud permanent
 	tc qdisc show dev "$1"
-	grep -s '' "/sys/class/net/$1/napi_defer_hard_irqs" "/sys/class/net/$1/gro_flush_timeout" "/sys/class/net/$1"/queues/*/[rx]ps_*
+	grep -s '' "/sys/class/net/$1/napi_defer_hard_irqs" "/sys/class/net/$1/gro_flush_timeout" "/sys/class/net/$1/threaded" "/sys/class/net/$1"/queues/*/[rx]ps_*
 }

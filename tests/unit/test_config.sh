@@ -92,7 +92,7 @@ verdict() {
 all=(eth0 --ip 10.0.0.1 --remote-ip 10.0.0.2 --remote-mac 52:54:00:00:00:02 --cpu 2 --irq-cpu 3 --cpu-power --trace --demote-irqs)
 
 script=("$tree/config.sh") # as it is called
-changes=64                 # that config.sh makes with them
+changes=65                 # that config.sh makes with them
 
 # config STATUS ARGUMENTS...: output in $work/out and err.
 config() {
@@ -346,6 +346,7 @@ expect_prepared() {
 		[[ $(<"$proc/${setting%=*}/stat") == *" ${setting#*=}" ]] || complain "task $setting: $(<"$proc/${setting%=*}/stat")"
 	done
 	is "$sys/class/net/eth0/napi_defer_hard_irqs" 0
+	is "$sys/class/net/eth0/threaded" 0
 	is "$proc/sys/net/ipv6/conf/eth0/disable_ipv6" 1
 	is "$sys/devices/system/cpu/cpu2/cpufreq/scaling_governor" performance
 	is "$sys/devices/system/cpu/cpu3/cpuidle/state1/disable" 1
@@ -430,6 +431,23 @@ if chosen 'busy-poll'; then
 	is "$sys/class/net/eth0/gro_flush_timeout" 1000000
 	config 0 eth0 --undo
 	expect_as_before 'after --undo'
+	verdict
+fi
+
+# No file shows the values of the NAPIs.
+if chosen 'deferral'; then
+	begin 'the values of the NAPIs are overwritten where the file has the wanted one; by --verify and --dry-run nothing is written'
+	file "$sys/class/net/eth0/napi_defer_hard_irqs" 0
+	file "$sys/class/net/eth0/gro_flush_timeout" 0
+	for argument in --dry-run '' --verify; do
+		touch -d @1000 "$sys/class/net/eth0/napi_defer_hard_irqs" "$sys/class/net/eth0/gro_flush_timeout"
+		config 0 "${all[@]}" --only napi ${argument:+"$argument"}
+		for setting in napi_defer_hard_irqs gro_flush_timeout; do
+			written=yes
+			[ "$(stat -c %Y "$sys/class/net/eth0/$setting")" -ne 1000 ] || written=no
+			[ "$written" = "$([ -n "$argument" ] && echo no || echo yes)" ] || complain "$setting, '$argument': written: $written"
+		done
+	done
 	verdict
 fi
 

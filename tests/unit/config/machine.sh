@@ -101,6 +101,7 @@ make_host() {
 	file "$sys/devices/virtual/workqueue/cpumask" ff
 	file "$sys/class/net/eth0/napi_defer_hard_irqs" 7
 	file "$sys/class/net/eth0/gro_flush_timeout" 20000
+	file "$sys/class/net/eth0/threaded" 1
 	file "$sys/class/net/eth0/queues/rx-0/rps_cpus" 0f
 	file "$proc/sys/net/ipv6/conf/eth0/disable_ipv6" 0
 	file "$proc/sys/net/ipv4/conf/eth0/rp_filter" 2
