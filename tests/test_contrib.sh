@@ -5,6 +5,7 @@
 set -uo pipefail
 
 cd "$(dirname "$0")/.." || exit 1
+[ -n "${WITH_TRACEFS:-}" ] || exec tests/with_tracefs.sh tests/test_contrib.sh "$@"
 here=tests/contrib
 work=$(mktemp -d)
 recorded=$work/run.json
@@ -31,8 +32,16 @@ is_bound() { # PORT
 	[ -n "$(ss -Hlun "sport = :$1")" ]
 }
 
+# Another test may have the instance of rant for a while.
 can_trace() {
-	[ -w /sys/kernel/tracing/instances ] && [ ! -e /sys/kernel/tracing/instances/rant ]
+	local i
+
+	for ((i = 0; i < 600; i++)); do
+		[ -w /sys/kernel/tracing/instances ] || return 1
+		[ -e /sys/kernel/tracing/instances/rant ] || return 0
+		sleep 0.1
+	done
+	return 1
 }
 
 # Longer than two seconds, so that the run has complete seconds.
