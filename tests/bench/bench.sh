@@ -106,12 +106,14 @@ run_two() {
 	run_rant kernel
 }
 
-# With a threshold that nothing exceeds, and the trace ready. "ip netns exec" has unmounted tracefs, for itself alone.
+# With a threshold that nothing exceeds, and the trace ready: events of both CPUs, in the emitter's instance. "ip netns exec" has
+# unmounted tracefs, for itself alone.
 run_traced() {
 	# shellcheck disable=SC2016 # expanded by the inner shell
 	local before=(sh -c 'mount -t tracefs none /sys/kernel/tracing 2>/dev/null; exec "$@"' sh)
+	local of_emitter=(-t 60s -T ${snapshot:+"$snapshot"} --trace-events "$1")
 
-	run_rant kernel -t 60000000 -T ${snapshot:+"$snapshot"}
+	run_rant kernel
 }
 
 # The other rant, at both ends.
@@ -226,7 +228,8 @@ run_subject() {
 	case $1 in
 	control) run_bare "${control#*-}" ;;
 	rant-two) run_two ;;
-	rant-traced) run_traced ;;
+	rant-traced) run_traced light ;;
+	rant-traced-packet) run_traced packet ;;
 	rant-plain) run_plain ;;
 	rant-full) run_full ;;
 	rant-flood) run_flood ;;
@@ -424,7 +427,7 @@ choose_pairs() {
 		say 'irtt is not installed: left out.\n\n'
 	fi
 	if [[ -d /sys/kernel/tracing ]]; then
-		printed+=('rant-traced rant-kernel')
+		printed+=('rant-traced rant-kernel' 'rant-traced-packet rant-kernel')
 		[[ ! -e /sys/kernel/tracing/snapshot ]] || snapshot=-S
 	fi
 }
@@ -775,6 +778,8 @@ write_budgets() {
 	judge_ratio '--log-full -s : -s without a log' 0.97 rant-full rant-all
 	judge_ratio '--stages full/64 : -s' 0.98 rant-some-stages rant-all
 	judge_ratio '--stages full : -s' '' rant-stages rant-all
+	judge_ratio '--trace-events light, a threshold : without' '' rant-traced rant-kernel
+	judge_ratio '--trace-events packet, a threshold : without' '' rant-traced-packet rant-kernel
 	if [[ ${calls[*]:-} ]]; then
 		judge_time 'system calls per round trip, emit' '1 send, 1 error queue, 0' "${calls[0]} ${calls[1]} ${calls[4]}" \
 			"${calls[0]} <= 1.01 && ${calls[1]} <= 1.01 && ${calls[4]} <= 0.01"
