@@ -144,7 +144,7 @@ build/sandbox build/look_into: build/%: tests/link/%.c Makefile
 build/spike.so: tests/lab/spike.c Makefile
 	@mkdir -p $(@D)
 	$(call say,LINK)
-	$(Q)$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror -shared -fPIC tests/lab/spike.c -o $@ -ldl
+	$(Q)$(CC) $(STANDARD) -O2 -g $(WARNINGS) -Werror -shared -fPIC -z now tests/lab/spike.c -o $@ -ldl
 
 # Each unit test has a line "build: wraps=A,B sources=X.c,@SET,... libs=...": the functions that it replaces, and what is linked to it, without
 # the files that the test includes. SET is one of these:

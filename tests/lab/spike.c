@@ -1,4 +1,4 @@
-/* build: flags=-shared,-fPIC libs=-ldl */
+/* build: flags=-shared,-fPIC,-z,now libs=-ldl */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Preloaded into rant (LD_PRELOAD): delays packets at a stage of their path through the program, by spinning; or
