@@ -116,7 +116,8 @@ static int timestamping_flags(const struct channel *c)
 		flags |= SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_OPT_TX_SWHW;
 	if (c->detail_by_socket)
 		flags |= c->detail;
-	/* OPT_TSONLY: no payload is returned, so net.core.tstamp_allow_data does not apply. */
+	/* OPT_TSONLY: no payload is returned, so net.core.tstamp_allow_data does not apply, except to timestamps of a
+	 * PHY. */
 	return flags && c->tx_stamps ? flags | SOF_TIMESTAMPING_OPT_ID | SOF_TIMESTAMPING_OPT_TSONLY : flags;
 }
 

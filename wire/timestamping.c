@@ -434,9 +434,9 @@ enum fetch stamp_fetch(struct channel *c, struct departure *d)
 		d->time_ns = kernel_ns;
 		stamped = kernel_ns != 0;
 	}
-	/* A timestamp requested with OPT_TSONLY has no payload, so MSG_TRUNC means something else. With an
-	 * id request an unwanted time may be included. */
-	if ((entry == FETCH_ID || (entry != FETCH_OTHER && stamped)) && !(m.msg_flags & MSG_TRUNC))
+	/* With an id request an unwanted time may be included. MSG_TRUNC is not an error: a timestamp of a PHY has the
+	 * packet as payload in spite of OPT_TSONLY (skb_complete_tx_timestamp() of the kernel). */
+	if (entry == FETCH_ID || (entry != FETCH_OTHER && stamped))
 		return entry;
 	counter_add(&c->error_other, 1);
 	return FETCH_OTHER;

@@ -311,7 +311,7 @@ void fake_expect_stamp(const struct fake_message *m)
 		e->control_truncated++;
 	} else if (m->entry == ENTRY_ID) {
 		p->id_unknown = false;
-	} else if (m->entry != ENTRY_GOOD) {
+	} else if (m->entry > ENTRY_WITH_PACKET) {
 		e->error_other++;
 	} else if (n >= fake.sends || fake.attempts_at_last_send - n >= FLIGHTS || p->id_unknown) {
 		e->stamp_unmatched++;

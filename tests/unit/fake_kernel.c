@@ -222,7 +222,7 @@ static void put_stamp(uint32_t id, int64_t at_ns, int64_t wire_ns, enum fake_ent
 	if (entry != ENTRY_NO_ERROR && entry != ENTRY_CTRUNC)
 		control_error(&m, entry, id + fake.refused_ids,
 			      entry == ENTRY_ERROR_SHORT ? -8 : entry == ENTRY_ERROR_LONG ? 8 : 0);
-	if (entry == ENTRY_TRUNC)
+	if (entry == ENTRY_WITH_PACKET)
 		m.flags |= MSG_TRUNC;
 	fake_put(&fake.error_queue, &m);
 }

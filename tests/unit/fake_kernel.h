@@ -33,10 +33,10 @@
 #define FAKE_BOUND_NS 750 /* bound of the reflecting peer's software times */
 #define FAKE_SYNC_SOURCE 5 /* RFC 8972 table 7 */
 
-/* Kinds of error queue entries. All except the first are not the requested timestamp. */
+/* Kinds of error queue entries. All except the first two are not the requested timestamp. */
 enum fake_entry {
-	ENTRY_GOOD, ENTRY_ERRNO, ENTRY_ORIGIN, ENTRY_INFO, ENTRY_CTRUNC, ENTRY_TRUNC, ENTRY_STAMP_SHORT,
-		ENTRY_STAMP_LONG,
+	ENTRY_GOOD, ENTRY_WITH_PACKET,
+	ENTRY_ERRNO, ENTRY_ORIGIN, ENTRY_INFO, ENTRY_CTRUNC, ENTRY_STAMP_SHORT, ENTRY_STAMP_LONG,
 	ENTRY_ERROR_SHORT, ENTRY_ERROR_LONG, ENTRY_ZERO, ENTRY_OTHER_KIND, ENTRY_NO_STAMP, ENTRY_NO_ERROR, ENTRY_ICMP,
 	ENTRY_KINDS,
 	/* answer to an id request: a timestamp at the entry of the queueing discipline */

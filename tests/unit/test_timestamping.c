@@ -97,7 +97,7 @@ static const struct change changes[] = {
 	{ .name = "no stamp", .no_stamp = true },
 	{ .name = "no error", .no_error = true },
 	{ .name = "nothing", .no_stamp = true, .no_error = true },
-	{ .name = "MSG_TRUNC", .flags = MSG_TRUNC },
+	{ .name = "with the packet, as of a PHY", .flags = MSG_TRUNC, BOTH_GOOD },
 };
 
 static struct fake_message entry(const struct change *w)
@@ -204,7 +204,7 @@ static void an_entry_with_an_id(void **state)
 		{ { .ee_info = SCM_TSTAMP_SCHED, .ee_errno = ECONNREFUSED }, FETCH_OTHER },
 		{ { .ee_info = SCM_TSTAMP_SCHED, .ee_origin = SO_EE_ORIGIN_ICMP }, FETCH_OTHER },
 		{ { .ee_info = SCM_TSTAMP_SCHED, .error_bytes = -16 }, FETCH_OTHER },
-		{ { .ee_info = SCM_TSTAMP_SCHED, .flags = MSG_TRUNC }, FETCH_OTHER },
+		{ { .ee_info = SCM_TSTAMP_SCHED, .flags = MSG_TRUNC }, FETCH_ID },
 	};
 
 	(void)state;
@@ -240,7 +240,7 @@ static void entries_of_the_kernel(void **state)
 		{ { .no_software = true }, SOURCE_HARDWARE, FETCH_STAMP, SOURCE_HARDWARE },
 		{ { .no_software = true }, SOURCE_KERNEL, FETCH_OTHER, SOURCE_NONE },
 		{ { .ee_info = SCM_TSTAMP_ACK }, SOURCE_HARDWARE, FETCH_OTHER, SOURCE_NONE },
-		{ { .no_hardware = true, .flags = MSG_TRUNC }, SOURCE_HARDWARE, FETCH_OTHER, SOURCE_NONE },
+		{ { .no_software = true, .flags = MSG_TRUNC }, SOURCE_HARDWARE, FETCH_STAMP, SOURCE_HARDWARE },
 	};
 
 	(void)state;
