@@ -304,6 +304,22 @@ static int say_not_found(const struct nic *n, enum nic_source source, const stru
 	return -ENODEV;
 }
 
+/* A MAC without timestamps beside a PHY that has them: no request makes the kernel select none again. */
+static int say_none_selected(const struct nic *n, const struct nic_provider *to)
+{
+	warnx("the kernel has selected no device to timestamp the packets of interface '%s', and rant could not restore "
+	      "that: select the %s with 'ethtool --set-hwtimestamp-cfg %s index %u qualifier %s', and leave out --provider",
+	      n->name, source_name(to->source), n->name, to->phc_index, to->qualifier ? "approx" : "precise");
+	return -EOPNOTSUPP;
+}
+
+static int say_not_known(const struct nic *n)
+{
+	warnx("the kernel does not report which device timestamps the packets of interface '%s', Linux 6.14 and newer "
+	      "do so for a NIC with a hardware clock: leave out --provider", n->name);
+	return -EOPNOTSUPP;
+}
+
 static int say_not_selected(const struct nic *n, enum nic_source source, int error)
 {
 	if (error == -EPERM)
@@ -344,16 +360,13 @@ int nic_provider_select(struct nic *n, enum nic_source source, bool shared)
 	struct nic_provider providers[NIC_PROVIDERS];
 	int count, i = 0;
 
-	if (!n->provider.known) {
-		warnx("the kernel does not report which device timestamps the packets of interface '%s', Linux 6.14 and newer "
-		      "do so for a NIC with a hardware clock: leave out --provider", n->name);
-		return -EOPNOTSUPP;
-	}
-	if (n->provider.source == source)
+	if (n->provider.known && n->provider.source == source)
 		return 0;
 	count = nic_provider_list(n, providers);
 	while (i < count && providers[i].source != source)
 		i++;
+	if (!n->provider.known)
+		return i == count ? say_not_known(n) : say_none_selected(n, &providers[i]);
 	if (i == count)
 		return say_not_found(n, source, providers, count);
 	if (shared) {

@@ -507,6 +507,9 @@ static void test_refused_selections(void **state)
 	assert_int_equal(setting[0][1], 0);
 	n.provider.known = false;
 	assert_int_equal(selecting(&n, NIC_SOURCE_PHY, false), -EOPNOTSUPP);
+	assert_said("select the PHY with 'ethtool --set-hwtimestamp-cfg fake0 index 5 qualifier approx', and leave out");
+	kernel.providers = 0;
+	assert_int_equal(selecting(&n, NIC_SOURCE_PHY, false), -EOPNOTSUPP);
 	assert_said("Linux 6.14");
 	nic_provider_close(&n);
 	kernel.on = false;
