@@ -165,35 +165,56 @@ static void judge_setting(struct check *c, const int setting[3])
 		check_say(c, OK, SETTING, NULL, NULL, "%s: rant sets it for the run and restores it", what);
 }
 
-/* The devices that can stamp the packets of this interface, apart from the selected one. */
-static void look_at_other_providers(struct check *c, const struct nic_provider *selected)
+static const char *option_of(enum nic_source source)
+{
+	return source == NIC_SOURCE_MAC ? "rant --provider mac" : "rant --provider phy";
+}
+
+/* The devices that can stamp the packets of this interface, apart from the selected one. `wanted`: see --provider. */
+static void look_at_other_providers(struct check *c, const struct nic_provider *selected, enum nic_source wanted)
 {
 	struct nic_provider list[NIC_PROVIDERS];
 	const int count = nic_provider_list(&c->nic, list);
+	bool found = !wanted || wanted == selected->source;
 	char text[NIC_PROVIDER_BYTES];
 
-	for (int i = 0; i < count; i++)
-		if (!nic_provider_same(&list[i], selected))
+	for (int i = 0; i < count; i++) {
+		const char *other = nic_provider_text(&list[i], text);
+
+		if (nic_provider_same(&list[i], selected))
+			continue;
+		if (!found && list[i].source == wanted) {
+			found = true;
 			check_say(c, NOTE, CHECK_TSINFO,
-				  "its times differ; ptp4l or ethtool may select it in mid-run",
-				  list[i].source == NIC_SOURCE_UNKNOWN || list[i].source == selected->source ? NULL :
-				  list[i].source == NIC_SOURCE_MAC ? "rant --provider mac" : "rant --provider phy",
-				  "not selected: %s", nic_provider_text(&list[i], text));
+				  "rant selects it for the run; stamps, stamp setting and NIC clock are those of the selected one",
+				  NULL, "not selected: %s", other);
+			continue;
+		}
+		check_say(c, NOTE, CHECK_TSINFO, "its times differ; ptp4l or ethtool may select it in mid-run",
+			  list[i].source == NIC_SOURCE_UNKNOWN || list[i].source == selected->source ? NULL :
+			  option_of(list[i].source),
+			  "not selected: %s", other);
+	}
+	if (!found)
+		check_say(c, FAIL, CHECK_TSINFO, "rant will not start", "leave out --provider",
+			  "no %s that timestamps packets", wanted == NIC_SOURCE_MAC ? "MAC" : "PHY");
 }
 
 /* No line where no hardware timestamps are used. */
 static void look_at_provider(struct check *c)
 {
+	const enum nic_source wanted = (enum nic_source)c->options->provider;
 	char text[NIC_PROVIDER_BYTES];
 	struct nic_provider p;
 
 	if (!options_by_nic(c->options) || c->abilities_error || !nic_can_stamp(&c->nic))
 		return;
 	if (!nic_provider_read(&c->nic, &p))
-		return check_say(c, OK, CHECK_TSINFO, NULL, NULL,
+		return check_say(c, wanted ? FAIL : OK, CHECK_TSINFO, wanted ? "rant will not start" : NULL,
+				 wanted ? "leave out --provider" : NULL,
 				 "not known whether the MAC or a PHY stamps: Linux 6.14 and newer report it");
 	check_say(c, OK, CHECK_TSINFO, NULL, NULL, "%s", nic_provider_text(&p, text));
-	look_at_other_providers(c, &p);
+	look_at_other_providers(c, &p, wanted);
 }
 
 static void look_at_setting(struct check *c)

@@ -53,6 +53,25 @@ static void test_provider(void **state)
 	look("provider");
 }
 
+static void test_wanted_provider(void **state)
+{
+	(void)state;
+	set_up();
+	memset(providers, 0, sizeof(providers));
+	options.provider = PROVIDER_PHY;
+	look("provider"); /* an older kernel */
+	providers[0] = (struct nic_provider){ .known = true, .phc_index = 1, .source = NIC_SOURCE_MAC };
+	provider_count = 1;
+	look("provider");
+	providers[1] = (struct nic_provider){ .known = true, .phc_index = 2, .source = NIC_SOURCE_PHY };
+	providers[2] = (struct nic_provider){ .known = true, .phc_index = 3, .source = NIC_SOURCE_PHY };
+	provider_count = 3;
+	look("provider");
+	options.provider = PROVIDER_MAC;
+	look("provider");
+	options.provider = PROVIDER_ANY;
+}
+
 static void test_stamps_in_ptp(void **state)
 {
 	(void)state;
@@ -606,7 +625,7 @@ static void test_clock_source(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_stamps), TEST(test_stamps_in_ptp), TEST(test_provider), TEST(test_setting),
+		TEST(test_stamps), TEST(test_stamps_in_ptp), TEST(test_provider), TEST(test_wanted_provider), TEST(test_setting),
 		TEST(test_setting_unseen), TEST(test_driver), TEST(test_driver_kworker),
 		TEST(test_driver_rows), TEST(test_link),
 		TEST(test_speed), TEST(test_coalescing), TEST(test_rings), TEST(test_offloads), TEST(test_pause),
