@@ -104,6 +104,27 @@ static bool take_limit(struct result_clocks *c, const struct tree *t)
 	       run_take_number(&c->waited, tree_member(t, "left_out"));
 }
 
+/* The step is not computed again. */
+static bool take_stamp_check(struct stamp_check *c, const struct tree *t)
+{
+	static const char *const ways[STAMP_WAYS] = { [STAMP_SENT] = "transmit", [STAMP_RECEIVED] = "receive" };
+	const struct tree *step = tree_member(t, "step_ns");
+	bool valid = true;
+
+	if (step) {
+		valid = tree_integer(step, &c->divisor_ns) && c->divisor_ns > 0;
+		c->steps_of = STAMP_STEP_MOST;
+	}
+	for (int i = 0; i < STAMP_WAYS; i++) {
+		const struct tree *way = tree_member(t, ways[i]);
+
+		valid = valid && run_take_number(&c->stamps[i], tree_member(way, "count")) &&
+			run_take_number(&c->repeated[i], tree_member(way, "repeated")) &&
+			run_take_number(&c->backward[i], tree_member(way, "backward"));
+	}
+	return valid;
+}
+
 static bool take_nic_clock(struct result_clocks *c, const struct tree *t, int64_t began_ns)
 {
 	const struct tree *why = tree_member(t, "not_comparable");
@@ -252,7 +273,8 @@ int run_take_clocks(struct outcome *o, const struct tree *root, const char *path
 	if (!tree_is_object(t))
 		return 0;
 	c->watched = true;
-	valid = take_nic_clock(c, tree_member(t, json_clocks_of[CLOCK_OF_NIC]), r->began_ns) &&
+	valid = take_stamp_check(&r->stamp_check, tree_member(tree_member(t, json_clocks_of[CLOCK_OF_NIC]), "stamps")) &&
+		take_nic_clock(c, tree_member(t, json_clocks_of[CLOCK_OF_NIC]), r->began_ns) &&
 	       take_track(&c->track[CLOCK_OF_SYSTEM], tree_member(t, json_clocks_of[CLOCK_OF_SYSTEM])) &&
 	       take_steps(c, tree_member(t, "steps"), r->began_ns) && take_peer(r, tree_member(t, "reflector")) &&
 	       take_bounds(r, t);

@@ -4,6 +4,7 @@
 #define MEASURE_FLIGHT_H
 
 #include "rant.h"
+#include "result/stamp_check.h"
 #include "result/stages.h"
 
 /* packets that may wait for their transmit timestamp, a power of two; more with an emitter's window */
@@ -44,6 +45,7 @@ struct flight {
 	bool has_offset; /* the comparison gave the reflector's offset at T1 */
 	int64_t offset_ns, offset_bound_ns;
 	int64_t bound_ns[BOUNDS]; /* error bounds of its user-space times */
+	int64_t before_ns[STAMP_WAYS]; /* for stamp_check_add() */
 	uint16_t session; /* reflector: session of the answered packet */
 	uint8_t peer_socket; /* index of the socket that sent it */
 	/* With a window: */

@@ -74,6 +74,9 @@ INLINE void probe_note_answer(struct exchange *x, struct flight *f)
 	if (x->result.outages.since_ns)
 		outage_end(&x->result.outages, clock_read_ns(CLOCK_MONOTONIC), !f->warmup);
 	verb_note_arrival(x, &f->sample, EMIT_T4_WIRE, EMIT_T4_USER);
+	if (x->arrival.source == SOURCE_HARDWARE)
+		stamp_check_add(&x->result.stamp_check, STAMP_RECEIVED, x->arrival.time_ns,
+				f->before_ns[STAMP_RECEIVED]);
 }
 
 /* Sends the next probe; NULL if the kernel refused it. */

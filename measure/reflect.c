@@ -344,6 +344,21 @@ INLINE void note_start(struct exchange *x, struct flight *f)
 	}
 }
 
+/* The timestamps of a session are in the order of its requests; not those of several senders, which may be received
+ * by several queues of the NIC. After the send, so that it is not late for this reason. */
+INLINE void check_stamp(struct exchange *x, struct flight *f, struct session *session, enum order order)
+{
+	const bool follows = order == ORDER_NEXT && f->sample.seq && !session->stateless;
+
+	f->before_ns[STAMP_SENT] = follows ? session->stamp_ns[STAMP_SENT] : 0;
+	if (f->sample.source[REFLECT_T2_WIRE] != SOURCE_HARDWARE)
+		return;
+	stamp_check_add(&x->result.stamp_check, STAMP_RECEIVED, f->sample.time_ns[REFLECT_T2_WIRE],
+			follows ? session->stamp_ns[STAMP_RECEIVED] : 0);
+	if (order == ORDER_NEXT)
+		session->stamp_ns[STAMP_RECEIVED] = f->sample.time_ns[REFLECT_T2_WIRE];
+}
+
 INLINE void reflect_answer(struct exchange *x)
 {
 	struct account *a = &x->result.account;
@@ -375,6 +390,7 @@ INLINE void reflect_answer(struct exchange *x)
 
 	const bool sent = verb_send(x, f, x->channel->datagram, bytes, &x->arrival);
 
+	check_stamp(x, f, session, order);
 	/* After the reply, so that the response is not late for this reason. */
 	if (x->reflect.freeze.due)
 		freeze_for_emitter(x, session);
@@ -440,6 +456,8 @@ INLINE void fetch(struct exchange *x, uint8_t peer_socket, bool all)
 		if (!f)
 			continue;
 		note_departure(x, f);
+		if (f->sample.source[REFLECT_T3_WIRE] == SOURCE_HARDWARE)
+			x->sessions->session[f->session].stamp_ns[STAMP_SENT] = f->sample.time_ns[REFLECT_T3_WIRE];
 		finish_answer(x, f);
 		while (is_waiting(x) && verb_flight_of(x, x->oldest_key)->state != FLIGHT_WAITING)
 			x->oldest_key++;

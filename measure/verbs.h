@@ -151,6 +151,7 @@ INLINE bool verb_send(struct exchange *x, struct flight *f, const void *packet, 
 	x->next_key++;
 	f->sent_ns = x->now_ns;
 	f->peer_socket = at->number;
+	memcpy(f->before_ns, x->result.stamp_check.last_ns, sizeof(f->before_ns));
 	f->state = x->channel->tx_stamps && !f->unasked ? FLIGHT_WAITING : FLIGHT_STAMPED;
 	counter_add(&x->result.account.sent, 1);
 	if (!f->warmup)
@@ -177,6 +178,8 @@ INLINE struct flight *verb_fetch(struct exchange *x, const bool emit, bool *more
 	struct flight *f = tx_match_flight_of(x, d.id);
 	const unsigned at = emit ? EMIT_T1_WIRE : REFLECT_T3_WIRE;
 
+	if (f && f->state == FLIGHT_WAITING && channel_sent_source(x->channel) == SOURCE_HARDWARE)
+		stamp_check_add(&x->result.stamp_check, STAMP_SENT, d.time_ns, f->before_ns[STAMP_SENT]);
 	if (!f || (f->state == FLIGHT_WAITING && !tx_match_agrees(x, f, d.time_ns, emit))) {
 		counter_add(&x->result.account.stamp_unmatched, 1);
 		stamp_doubt(x->channel, x->channel->at);

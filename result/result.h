@@ -28,6 +28,7 @@
 #include "result/source_port.h"
 #include "result/spikes.h"
 #include "result/stages.h"
+#include "result/stamp_check.h"
 #include "wire/sequence.h"
 
 /* With --interval: send time less scheduled time, RTT from the scheduled time, and duration of the send call. */
@@ -153,6 +154,7 @@ struct result {
 	uint64_t rules_broken;
 	struct broken_rule broken[BROKEN_KEPT]; /* the first BROKEN_KEPT */
 	struct placing placing; /* --stamp receive, live runs only */
+	struct stamp_check stamp_check; /* of the NIC; no timestamps: not known */
 	bool converted; /* user-space times are converted to the timebase of the NIC */
 	_Atomic bool clocks_moved; /* a clock of this host was set or stood still; written and read by other threads */
 	struct software_remote software_remote; /* emitter: of the last reply */

@@ -45,6 +45,8 @@ struct session {
 	int64_t due_ns; /* with a rate limit: due time of the next request at an even rate */
 	int64_t t1_ns, first_t1_ns; /* with a key: newest T1; T1 at which the request count began */
 	uint32_t doubts; /* clock_doubts() at the first request */
+	/* reflector: last timestamps of the NIC, of a reply (0) and of the newest request (1); 0: none */
+	int64_t stamp_ns[2];
 	/* reflector: the number that this sender last requested a freeze at was judged, and the flags of the answer */
 	bool freeze_judged;
 	uint8_t freeze_flags; /* of struct packet_freeze */

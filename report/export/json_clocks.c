@@ -93,11 +93,29 @@ static void put_limit(struct json *j, const struct result_clocks *c)
 	json_end(j);
 }
 
+static void put_stamp_check(struct json *j, const struct stamp_check *c)
+{
+	static const char *const ways[STAMP_WAYS] = { [STAMP_SENT] = "transmit", [STAMP_RECEIVED] = "receive" };
+
+	if (!json_object_if(j, "stamps", c->stamps[STAMP_SENT] || c->stamps[STAMP_RECEIVED]))
+		return;
+	json_optional(j, "step_ns", stamp_check_step_ns(c));
+	for (int i = 0; i < STAMP_WAYS; i++) {
+		json_row(j, ways[i]);
+		json_count(j, "count", c->stamps[i]);
+		json_count(j, "repeated", c->repeated[i]);
+		json_count(j, "backward", c->backward[i]);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void put_nic_clock(struct json *j, const struct report *r)
 {
 	const struct result_clocks *c = &r->result->clocks;
 
 	json_object(j, json_clocks_of[CLOCK_OF_NIC]);
+	put_stamp_check(j, &r->result->stamp_check);
 	if (!c->comparable) {
 		json_text(j, "not_comparable", c->why);
 		json_end(j);

@@ -238,6 +238,33 @@ static void write_placed(FILE *out, const struct report *r)
 			" ns, and before it sends\n", r->result->bound_ns[BOUND_REMOTE].value);
 }
 
+static void write_stamp_faults(FILE *out, const struct stamp_check *c)
+{
+	static const char *const ways[STAMP_WAYS] = { [STAMP_SENT] = "transmit", [STAMP_RECEIVED] = "receive" };
+
+	for (int i = 0; i < STAMP_WAYS; i++) {
+		if (c->repeated[i])
+			fprintf(out, "  Warning: %" PRIu64 " of %" PRIu64 " %s timestamps repeated an earlier one\n",
+				c->repeated[i], c->stamps[i], ways[i]);
+		if (c->backward[i])
+			fprintf(out, "  Warning: %" PRIu64 " of %" PRIu64 " %s timestamps were before an earlier one\n",
+				c->backward[i], c->stamps[i], ways[i]);
+	}
+}
+
+/* A step of 1 ns is the unit of the timestamps, and not a property of the clock. */
+static void write_stamp_check(FILE *out, const struct report *r)
+{
+	const struct stamp_check *c = &r->result->stamp_check;
+	const struct optional step_ns = stamp_check_step_ns(c);
+
+	if (step_ns.value > 1)
+		fprintf(out, "  Timestamps    : in steps of %" PRId64 " ns\n", step_ns.value);
+	else if (step_ns.known && r->options->verbose)
+		fprintf(out, "  Timestamps    : no common step above 1 ns\n");
+	write_stamp_faults(out, c);
+}
+
 static void write_provider(FILE *out, const struct result_nic *n)
 {
 	if (*n->provider_text)
@@ -269,6 +296,7 @@ void clocks_write(FILE *out, const struct report *r)
 		write_provider(out, &r->result->nic);
 		if (c->comparable)
 			write_track(out, c, CLOCK_OF_NIC);
+		write_stamp_check(out, r);
 		write_faults(out, r);
 	}
 	write_track(out, c, CLOCK_OF_SYSTEM);

@@ -202,6 +202,26 @@ static enum verdict_outcome look_steps(const struct verdict_facts *f, struct ver
 	return JUDGED;
 }
 
+/* After a step or a fault of the clock its own timestamps are in a wrong order. */
+static enum verdict_outcome look_stamp_check(const struct verdict_facts *f, struct verdict_finding *found)
+{
+	const struct stamp_check *c = &f->result->stamp_check;
+	const struct result_clock_track *t = &f->result->clocks.track[CLOCK_OF_NIC];
+	const uint64_t repeated = c->repeated[STAMP_SENT] + c->repeated[STAMP_RECEIVED];
+	const uint64_t backward = c->backward[STAMP_SENT] + c->backward[STAMP_RECEIVED];
+
+	if (!options_by_nic(f->options) || t->steps || t->standstills || t->wrong_rates ||
+	    counter_get(&f->result->account.stepped))
+		return NOT_ASKED;
+	found->number = stamp_check_faults(c);
+	if (repeated)
+		verdict_say(found, "%" PRIu64 " repeated an earlier one", repeated);
+	if (backward)
+		verdict_say(found, "%s%" PRIu64 " %s before an earlier one", verdict_comma(found), backward,
+			    backward == 1 ? "was" : "were");
+	return JUDGED;
+}
+
 static enum verdict_outcome look_standstill(const struct verdict_facts *f, struct verdict_finding *found)
 {
 	const struct result_clocks *c = &f->result->clocks;
@@ -355,6 +375,11 @@ static const struct reason table[] = {
 	  "the kernel returned timestamps with unknown ids: others may be matched to the wrong "
 	  "packet",
 	  "measure again; report it if it stays" },
+	{ "the NIC's stamps contradict each other", VERDICT_DOUBTFUL, 0, "stamps", look_stamp_check,
+	  "nic-stamps-contradict",
+	  "a timestamp equals that of an earlier packet, or is before it: latencies that contain it are wrong; not judged "
+	  "after a step or a fault of the clock",
+	  "another driver or firmware, or --stamp kernel" },
 	{ "a clock was set", VERDICT_DOUBTFUL, 0, "", look_steps,
 	  "clock-set",
 	  "a latency across the step is wrong by its size; such samples are left out where they are "

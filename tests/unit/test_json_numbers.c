@@ -444,6 +444,8 @@ static void clocks_of_both_hosts(void **state)
 	counter_add(&result.account.doubted, 131);
 	counter_add(&result.account.unconverted, 132);
 	counter_add(&result.account.disordered, 133);
+	result.stamp_check = (struct stamp_check){ .stamps = { 134, 135 }, .repeated = { 136, 137 }, .backward = { 138, 139 },
+						   .divisor_ns = 140, .steps_of = STAMP_STEP_LEAST };
 	show(written_json(json_clocks));
 	compared_peer = NULL;
 	result.peer = (struct result_peer){ 0 };

@@ -100,6 +100,31 @@ static void a_clock_with_a_limit(void **state)
 	show_report();
 }
 
+static void the_step_of_the_timestamps(void **state)
+{
+	(void)state;
+	watched(SOURCE_HARDWARE);
+	result.stamp_check = (struct stamp_check){ .stamps = { 1000, 999 }, .divisor_ns = 8, .steps_of = STAMP_STEP_LEAST };
+	show_report();
+	result.stamp_check.steps_of--;
+	show_report();
+	result.stamp_check.steps_of++;
+	result.stamp_check.divisor_ns = 1;
+	show_report();
+	options.verbose = true;
+	show_report();
+}
+
+static void timestamps_in_a_wrong_order(void **state)
+{
+	(void)state;
+	watched(SOURCE_HARDWARE);
+	result.stamp_check = (struct stamp_check){ .stamps = { 1000, 999 }, .repeated = { 1, 0 }, .backward = { 0, 2 } };
+	show_report();
+	result.stamp_check = (struct stamp_check){ .stamps = { 1000, 999 }, .repeated = { 0, 3 }, .backward = { 4, 0 } };
+	show_report();
+}
+
 static void rate_of_nic(double ppb, double bound_ppb)
 {
 	clocks.track[CLOCK_OF_NIC].rate = (struct clock_rate){ .measured = true,
@@ -539,6 +564,8 @@ int main(void)
 		TEST(clocks_belong_to_hardware_stamps),
 		TEST(a_clock_and_its_offset),
 		TEST(a_clock_that_cannot_be_read), TEST(a_clock_with_a_limit),
+		TEST(the_step_of_the_timestamps),
+		TEST(timestamps_in_a_wrong_order),
 		TEST(a_rate_is_known_only_above_its_bound),
 		TEST(a_clock_that_others_steer),
 		TEST(the_largest_jump_above_its_bound),

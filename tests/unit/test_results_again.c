@@ -370,6 +370,19 @@ static void kernel_timestamps_that_are_placed(void **state)
 	assert_same_clocks();
 }
 
+static void timestamps_in_a_wrong_order(void **state)
+{
+	(void)state;
+	watch_clocks();
+	result.stamp_check = (struct stamp_check){ .stamps = { 1000, 999 }, .repeated = { 1, 2 }, .backward = { 3, 4 } };
+	assert_same_clocks();
+	result.stamp_check.steps_of = STAMP_STEP_LEAST;
+	result.stamp_check.divisor_ns = 8;
+	assert_same_clocks();
+	result.clocks.comparable = false;
+	assert_same_clocks();
+}
+
 static void bounds_of_the_stages(void **state)
 {
 	(void)state;
@@ -392,6 +405,7 @@ static void wrong_clocks(void **state)
 		{ "\"after_seq\":[7,8]", "\"after_seq\":[7,4294967296]" },
 		{ "\"events_left_out\":0", "\"events_left_out\":1" },
 		{ "\"kind\":\"stood still\"", "\"kind\":null" }, { "\"disordered\":0", "\"disordered\":0.5" },
+		{ "\"step_ns\":8", "\"step_ns\":0" }, { "\"repeated\":6", "\"repeated\":-6" },
 	};
 	struct result_clocks *c = &result.clocks;
 
@@ -403,6 +417,8 @@ static void wrong_clocks(void **state)
 	c->steps_kept = c->faults_kept = 1;
 	c->fault[0].stands = true;
 	c->step[0].mono_ns[1] = 1;
+	result.stamp_check = (struct stamp_check){ .stamps = { 1000, 999 }, .repeated = { 6 }, .divisor_ns = 8,
+						   .steps_of = STAMP_STEP_LEAST };
 	result.peer = (struct result_peer){ .compared = true, .events = 1, .event = { { .seq = { 7, 8 } } } };
 	assert_refused("clocks", wrong, COUNT_OF(wrong));
 }
@@ -1010,6 +1026,7 @@ int main(void)
 		TEST_RUN(clock_of_the_reflector),
 		TEST_RUN(the_nic_that_stamps),
 		TEST_RUN(kernel_timestamps_that_are_placed),
+		TEST_RUN(timestamps_in_a_wrong_order),
 		TEST_RUN(bounds_of_the_stages),
 		TEST_RUN(wrong_clocks),
 		TEST_RUN(breaches_of_an_emitter),

@@ -519,6 +519,30 @@ static void clock_unread(void **state)
 	assert_trusted();
 }
 
+/* Not after a fault of the clock, whose timestamps are then in a wrong order for that reason. */
+static void stamps_of_the_nic_in_a_wrong_order(void **state)
+{
+	struct stamp_check *c = &result.stamp_check;
+
+	(void)state;
+	c->stamps[STAMP_SENT] = c->stamps[STAMP_RECEIVED] = 1000;
+	assert_trusted();
+	c->repeated[STAMP_SENT] = 1;
+	assert_doubtful();
+	c->backward[STAMP_RECEIVED] = 1;
+	assert_doubtful();
+	c->repeated[STAMP_SENT] = 0;
+	assert_doubtful();
+	options.stamp = SOURCE_KERNEL;
+	assert_trusted();
+	options.stamp = SOURCE_RECEIVE;
+	assert_doubtful();
+	set(&clocks.track[CLOCK_OF_NIC].standstills, 1);
+	judge();
+	for (unsigned i = 0; i < verdict.reasons; i++)
+		assert_string_not_equal(verdict.reason[i].id, "nic-stamps-contradict");
+}
+
 /* ---- The thread, its CPU, its memory ----------------------------------------------------------------------------- */
 
 static void moved(void **state)
@@ -739,6 +763,7 @@ static void all_together(void **state)
 	set(&a->stepped, 1);
 	set(&a->stamp_unmatched, 1);
 	set(&a->disordered, 1);
+	result.stamp_check.repeated[STAMP_SENT] = 1;
 	set(&a->unjudged, 1);
 	set(&a->doubted, 1);
 	memset(&peer, 0, sizeof(peer));
@@ -767,14 +792,14 @@ static void all_together(void **state)
 	judge();
 	assert_int_equal(verdict.level, VERDICT_VOID);
 	/* All but drops, heat, steal time and disruptions, for which told[] has no room, a silence of less than half of
-	 * the run, wrong stamps there, which are a reason only where nothing happened to a clock, and replies, which
-	 * are a reflector's. */
-	assert_int_equal(verdict.reasons, ROWS - 7);
+	 * the run, wrong stamps here and there, which are a reason only where nothing happened to a clock, and replies,
+	 * which are a reflector's. */
+	assert_int_equal(verdict.reasons, ROWS - 8);
 	for (unsigned i = 0, k = 0; i < ROWS; i++) {
 		if (table[i].look == verdict_look_drops || table[i].look == verdict_look_heat ||
 		    table[i].look == verdict_look_stolen || table[i].look == verdict_look_disrupted ||
 		    table[i].look == verdict_look_silence || table[i].look == verdict_look_outliers_remote ||
-		    table[i].look == verdict_look_refused_replies)
+		    table[i].look == verdict_look_refused_replies || table[i].look == look_stamp_check)
 			continue;
 		assert_string_equal(verdict.reason[k].name, table[i].name);
 		assert_string_equal(verdict.reason[k].why, table[i].why);
@@ -935,6 +960,7 @@ int main(void)
 		cmocka_unit_test_setup(standstill, set_up),
 		cmocka_unit_test_setup(wrong_rate, set_up),
 		cmocka_unit_test_setup(clock_unread, set_up),
+		cmocka_unit_test_setup(stamps_of_the_nic_in_a_wrong_order, set_up),
 		cmocka_unit_test_setup(moved, set_up),
 		cmocka_unit_test_setup(moved_by_its_cpu, set_up),
 		cmocka_unit_test_setup(waited, set_up), cmocka_unit_test_setup(stood, set_up),
