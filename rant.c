@@ -171,12 +171,16 @@ static int describe_breach(void *context, int folder_fd, struct optional spike_c
 {
 	static struct activity_vector vectors[256]; /* one thread at a time saves a trace */
 	struct run *r = context;
-	const struct clock_reading *last = clock_last(&r->housekeeping.clocks);
+	const struct clock_watch *clocks = &r->housekeeping.clocks;
+	const struct clock_reading *last = clock_last(clocks);
+	const struct clock_track *track = &clocks->track[CLOCK_OF_NIC];
+	const struct clock_relation *relation = clocks->packets || !last ? &track->last : &last->phc_real;
 	struct sample s = r->breached;
 	struct breach_facts facts = {
 		.report = &r->report, .sample = &s, .neighbours = r->exchange.neighbours, .trace_clock = r->trace.clock,
 		.host_cpu = spike_cpu, .thread = loop_thread(), .interface = r->nic.name,
-		.has_relation = last && last->has_phc, .converted = r->exchange.result.converted,
+		.has_relation = clocks->packets ? track->readings : last && last->has_phc,
+		.converted = r->exchange.result.converted,
 		.to_realtime = clock_to_realtime, .context = &r->housekeeping.clocks, .interrupt = vectors,
 		.interrupts = activity_read_vectors(&r->housekeeping.activity.activity, vectors,
 						    sizeof(vectors) / sizeof(vectors[0])),
@@ -184,8 +188,8 @@ static int describe_breach(void *context, int folder_fd, struct optional spike_c
 	};
 
 	if (facts.has_relation) {
-		facts.hw_minus_realtime_ns = last->phc_real.offset_ns;
-		facts.hw_bound_ns = last->phc_real.bound_ns;
+		facts.hw_minus_realtime_ns = relation->offset_ns;
+		facts.hw_bound_ns = relation->bound_ns;
 	}
 	breach_complete(&r->exchange.result, &s);
 	return breach_file_write(folder_fd, &facts);

@@ -134,6 +134,9 @@ static bool take_nic_clock(struct result_clocks *c, const struct tree *t, int64_
 	c->comparable = t && !why;
 	if (!c->comparable)
 		return true;
+	c->by_packets = tree_member(t, "not_read");
+	if (c->by_packets)
+		run_take_text(c->why, sizeof(c->why), tree_member(t, "not_read"));
 	run_take_text(c->name, sizeof(c->name), tree_member(t, "name"));
 	run_take_text(c->method, sizeof(c->method), tree_member(t, "method"));
 	run_take_text(c->failure, sizeof(c->failure), tree_member(t, "failure"));

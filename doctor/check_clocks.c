@@ -94,7 +94,7 @@ static void judge_phc(struct check *c, const char *path, struct phc_readings *r)
 /* The device cannot be opened or read. */
 static void say_no_phc(struct check *c, const char *path, int error)
 {
-	const char *why = "times of user space cannot be converted to the NIC clock", *cure;
+	const char *why = "only packets relate times of user space to the NIC clock, within microseconds", *cure;
 
 	if (options_place_sent(c->options))
 		return check_say(c, FAIL, path,

@@ -14,6 +14,7 @@ void exchange_drop_clocks(struct exchange *x)
 	struct stage stages[STAGES];
 
 	x->clocks = NULL;
+	x->packets = NULL;
 	x->result.converted = false;
 	stages_of_role(x->options->role, options_on_wire(x->options), stages);
 	for (int i = 0; i < STAGES; i++)

@@ -95,6 +95,8 @@ struct exchange {
 	struct pmc *pmc; /* NULL: none */
 	/* Converts user-space times to the timebase of the NIC's clock; NULL: they stay on CLOCK_REALTIME. */
 	const struct clock_watch *clocks;
+	/* The NIC's clock cannot be read: packets give `clocks`; NULL: readings, or nothing. */
+	struct clock_packets *packets;
 	/* open with TIMEBASE_SYSTEM; NULL: steps are detected by clock readings only */
 	const struct clock_set *clock_set;
 	/* faults of this host's clocks, which a reflector reports; NULL: not watched */

@@ -24,7 +24,12 @@ void housekeeping_open_clocks(struct housekeeping *h, const struct nic *n)
 	nic_read_stamper_driver(n, name);
 	driver = nic_driver_find(name, n->can.rx_filters);
 	x->watched = &h->clocks;
-	if (!clock_open_limited(&h->clocks, by_nic ? n->can.phc_index : -1, driver ? driver->reads_per_s : 0) && by_nic)
+	if (clock_open_limited(&h->clocks, by_nic ? n->can.phc_index : -1, driver ? driver->reads_per_s : 0) &&
+	    by_nic && !options_place_sent(x->options)) {
+		x->packets = &h->packets;
+		clock_use_packets(&h->clocks, x->packets);
+	}
+	if (by_nic && clock_is_comparable(&h->clocks))
 		x->clocks = &h->clocks;
 	x->result.converted = x->clocks != NULL;
 	clock_measure(&h->clocks, 0);
@@ -142,7 +147,8 @@ static int check_clocks(struct housekeeping *h, int thread_error)
 		return 0;
 	if (options_place_sent(x->options)) {
 		warnx("--stamp receive needs the relation of the NIC's clock to that of the kernel, which is not known: "
-		      "%s: use --stamp kernel", why);
+		      "%s%s: use --stamp kernel", why,
+		      x->clocks ? "" : "; receive timestamps limit the offset of its clock from one side only");
 		return -EOPNOTSUPP;
 	}
 	if (result_has_stages(&x->result))

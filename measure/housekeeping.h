@@ -37,6 +37,7 @@ struct housekeeping {
 
 	/* Results. */
 	struct clock_watch clocks;
+	struct clock_packets packets; /* where the NIC's clock cannot be read */
 	struct nic_provider_watch provider;
 	struct machine_changes changes;
 	struct breach_printer breaches;

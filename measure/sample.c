@@ -99,6 +99,21 @@ void sample_convert_user_times(struct exchange *x, struct flight *f)
 	counter_add(&x->result.account.unconverted, !converted);
 }
 
+/* The kernel's times are nearer to those of the NIC than the times of user space. The driver's transmit time does not
+ * count: it may be taken after the start of the transmission. */
+void sample_note_packets(struct exchange *x, const struct sample *s, bool emit)
+{
+	const unsigned out = emit ? EMIT_T1_WIRE : REFLECT_T3_WIRE, in = emit ? EMIT_T4_WIRE : REFLECT_T2_WIRE;
+	const unsigned before = s->source[KERNEL_QUEUE] ? KERNEL_QUEUE : emit ? EMIT_T1_USER : REFLECT_T3_USER;
+	const unsigned after = s->source[KERNEL_RECEIVE] ? KERNEL_RECEIVE : emit ? EMIT_T4_USER : REFLECT_T2_USER;
+
+	if (s->source[out] != SOURCE_HARDWARE || s->source[in] != SOURCE_HARDWARE || !s->source[before] ||
+	    !s->source[after])
+		return;
+	clock_packets_note(x->packets, &(struct clock_exchange){ s->time_ns[before], s->time_ns[out], s->time_ns[in],
+								 s->time_ns[after] });
+}
+
 void sample_record_stages(struct exchange *x, const struct sample *s)
 {
 	int64_t value_ns;

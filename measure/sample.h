@@ -55,6 +55,9 @@ void sample_place(struct exchange *x, struct flight *f, unsigned at);
  * the NIC's clock. */
 void sample_convert_user_times(struct exchange *x, struct flight *f);
 
+/* exchange.packets: the timestamps of a packet and its reply, before their conversion. */
+void sample_note_packets(struct exchange *x, const struct sample *s, bool emit);
+
 /* Adds each stage of a recorded sample to its histogram. */
 void sample_record_stages(struct exchange *x, const struct sample *s);
 
@@ -119,6 +122,8 @@ INLINE bool sample_conclude(struct exchange *x, struct flight *f, const bool emi
 	struct sample *s = &f->sample;
 
 	x->result.last_ns = x->now_ns;
+	if (x->packets)
+		sample_note_packets(x, s, emit);
 	if (f->warmup) {
 		counter_add(&a->warmup, 1);
 		return false;

@@ -32,7 +32,9 @@ struct result_clock_fault {
 struct result_clocks {
 	bool watched; /* false: nothing below is known */
 	bool comparable; /* the clock of the NIC */
-	char why[sizeof(((struct clock_watch *)NULL)->why)]; /* not comparable: the reason */
+	/* The reason why it is not comparable, or with `by_packets` why it is not read. */
+	char why[sizeof(((struct clock_watch *)NULL)->why)];
+	bool by_packets; /* comparable by the timestamps of packets only */
 
 	/* The clock of the NIC; valid with `comparable`. */
 	char name[sizeof(((struct clock_watch *)NULL)->name)];

@@ -33,14 +33,15 @@ static void take_budget(struct result_clocks *to, const struct clock_watch *c)
 static void take_nic_clock(struct result_clocks *to, const struct clock_watch *c)
 {
 	const struct clock_reading *last = clock_last(c);
+	const struct clock_track *track = &c->track[CLOCK_OF_NIC];
 
 	memcpy(to->name, c->name, sizeof(to->name));
 	snprintf(to->method, sizeof(to->method), "%s", clock_method_name(c));
 	to->scale = clock_scale(c);
-	to->has_relation = last && last->has_phc;
+	to->has_relation = c->packets ? track->readings : last && last->has_phc;
 	if (to->has_relation)
-		to->minus_realtime = last->phc_real;
-	to->readings = c->readings;
+		to->minus_realtime = c->packets ? track->last : last->phc_real;
+	to->readings = c->packets ? track->readings : c->readings;
 	to->failures = c->failures;
 	snprintf(to->failure, sizeof(to->failure), "%s", clock_failure(c));
 	take_budget(to, c);
@@ -56,7 +57,8 @@ static void take_fault(struct result_clock_fault *to, const struct clock_fault *
 void take_clocks(struct result_clocks *to, const struct clock_watch *from, int64_t began_ns)
 {
 	to->watched = true;
-	to->comparable = from->phc_fd >= 0;
+	to->comparable = clock_is_comparable(from);
+	to->by_packets = from->packets;
 	memcpy(to->why, from->why, sizeof(to->why));
 	take_nic_clock(to, from);
 	for (int i = 0; i < CLOCKS; i++)

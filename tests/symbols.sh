@@ -18,7 +18,7 @@ cold=' wire/hmac.c wire/socket.c wire/ports.c wire/listen.c wire/kernel_stamps.c
 
 cd "$(dirname "$0")/.."
 hot=()
-for source in wire/*.c result/*.c measure/*.c host/counters/pmc.c host/clock/clock_peer.c; do
+for source in wire/*.c result/*.c measure/*.c host/counters/pmc.c host/clock/clock_p{eer,ackets}.c; do
 	[[ $cold == *" $source "* ]] || hot+=("build/${source%.c}.o")
 done
 defined=$(nm --defined-only --extern-only "${hot[@]}" | awk 'NF == 3 { print $3 }')

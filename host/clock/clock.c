@@ -64,6 +64,10 @@ static void read_system_frequency(struct clock_watch *c, struct clock_frequency 
 
 static void read_phc_frequency(struct clock_watch *c, struct clock_frequency *frequency)
 {
+	if (c->packets) {
+		*frequency = (struct clock_frequency){ .assumed = true, .slew_ppb = CLOCK_PACKETS_CHANGE_PPB };
+		return;
+	}
 	struct timex t = { .modes = 0 };
 	int result = c->frequency_fd < 0 ? -1 : clock_adjtime(clock_of_fd(c->frequency_fd), &t);
 
@@ -163,6 +167,71 @@ static int take_reading(struct clock_watch *c, struct clock_reading *r)
 	return -ESTALE;
 }
 
+/* Time of CLOCK_REALTIME at a reading. */
+static int64_t real_of(const struct clock_reading *r)
+{
+	return difference(r->real_raw.at_ns, -r->real_raw.offset_ns);
+}
+
+/* CLOCK_REALTIME minus CLOCK_MONOTONIC_RAW at a time of CLOCK_REALTIME before r, on the line between two readings.
+ * False: no reading is older, or the clock was set since, so that a time of packets may be of either setting. */
+static bool system_at(const struct clock_watch *c, const struct clock_reading *r, int64_t real_ns,
+		      struct clock_relation *to)
+{
+	uint64_t n = c->readings - 1;
+	int64_t all_ns, part_ns, change_ns;
+	struct clock_jump jump;
+
+	for (;;) {
+		const struct clock_reading *x = kept(c, n);
+
+		jump = clock_track_jump(c, n, r, CLOCK_OF_SYSTEM,
+					clock_track_spread_ppb(x, r, REAL_RAW) + TOLERANCE_PPB);
+		if (r->broken[CLOCK_OF_SYSTEM] || excess(&jump) > 0)
+			return false;
+		if (real_of(x) <= real_ns)
+			break;
+		if (n-- == oldest_kept(c))
+			return false;
+		r = x;
+	}
+	all_ns = difference(r->real_raw.at_ns, kept(c, n)->real_raw.at_ns);
+	part_ns = difference(real_ns, real_of(kept(c, n)));
+	change_ns = difference(r->real_raw.offset_ns, kept(c, n)->real_raw.offset_ns);
+	if (all_ns <= 0 || part_ns < 0 || part_ns > 2 * all_ns)
+		return false;
+	to->offset_ns = kept(c, n)->real_raw.offset_ns +
+			(int64_t)((double)change_ns * ((double)part_ns / (double)all_ns));
+	/* Between the readings it is off the line by no more than at the later one off that of the rate before. */
+	to->bound_ns = sum_of_bounds(larger(r->real_raw.bound_ns, kept(c, n)->real_raw.bound_ns),
+				     absolute(jump.size_ns));
+	to->at_ns = difference(real_ns, to->offset_ns);
+	return true;
+}
+
+/* The relation of a PHC that cannot be read, by the packets since the last reading. */
+static void take_packets(struct clock_watch *c, struct clock_reading *r)
+{
+	const struct clock_track *t = &c->track[CLOCK_OF_NIC];
+	const bool measured = t->readings && t->last_number >= oldest_kept(c);
+	struct clock_exchange_pair pair;
+	struct clock_slope rate = { .bound_ppb = FREE_PPB };
+	struct clock_relation real_raw;
+
+	if (!c->packets || !c->readings || !clock_packets_take(c->packets, &pair))
+		return;
+	if (measured)
+		rate = clock_track_slope(c, t->last_number, PHC_REAL);
+	if (!clock_packets_relation(&pair, rate.ppb, rate.bound_ppb, c->system_granularity_ns, &r->phc_real) ||
+	    !system_at(c, r, r->phc_real.at_ns, &real_raw))
+		return;
+	r->phc_raw = (struct clock_relation){
+		real_raw.at_ns, difference(r->phc_real.offset_ns, -real_raw.offset_ns),
+		sum_of_bounds(r->phc_real.bound_ns, real_raw.bound_ns),
+	};
+	r->has_phc = true;
+}
+
 static const struct {
 	unsigned usual; /* refusals in a row that do not delay the next attempt */
 	unsigned doublings;
@@ -217,6 +286,7 @@ int clock_measure(struct clock_watch *c, uint64_t mark)
 		if (!is_taken(&r.real_raw))
 			return error;
 	}
+	take_packets(c, &r);
 	clock_track_add(c, &r);
 	clock_seqlock_publish(c);
 	return error;
@@ -233,7 +303,7 @@ const char *clock_method_name(const struct clock_watch *c)
 		[CLOCK_SANDWICH] = "clock_gettime",
 	};
 
-	return names[c->method];
+	return c->packets ? "timestamps of packets" : names[c->method];
 }
 
 const char *clock_failure(const struct clock_watch *c)
@@ -254,12 +324,12 @@ const struct clock_reading *clock_last(const struct clock_watch *c)
 bool clock_to_realtime(void *watch, int64_t *ns)
 {
 	const struct clock_watch *c = watch;
-	const struct clock_reading *last = clock_last(c);
+	const struct clock_track *t = &c->track[CLOCK_OF_NIC];
 	int64_t about_ns, phc_ns, bound_ns;
 
-	if (!last)
+	if (!t->readings)
 		return false;
-	about_ns = *ns - last->phc_real.offset_ns;
+	about_ns = *ns - t->last.offset_ns;
 	if (!clock_to_phc(c, about_ns, &phc_ns, &bound_ns))
 		return false;
 	*ns = about_ns + (*ns - phc_ns);
@@ -434,6 +504,13 @@ int clock_open_limited(struct clock_watch *c, int phc_index, uint32_t reads_per_
 	}
 	open_frequency(c, path);
 	return 0;
+}
+
+void clock_use_packets(struct clock_watch *c, struct clock_packets *packets)
+{
+	c->packets = packets;
+	if (!*c->name)
+		snprintf(c->name, sizeof(c->name), "without a device");
 }
 
 #define SYNC_SOURCE_NTP 1

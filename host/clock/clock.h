@@ -5,6 +5,7 @@
 
 #include "host/clock/clock_budget.h"
 #include "host/clock/clock_history.h"
+#include "host/clock/clock_packets.h"
 #include "rant.h"
 
 #define CLOCK_HISTORY 1024 /* readings kept */
@@ -38,7 +39,8 @@ enum clock_method { CLOCK_PRECISE, CLOCK_EXTENDED, CLOCK_PLAIN, CLOCK_SANDWICH, 
 struct clock_watch {
 	int phc_fd, frequency_fd; /* -1: not open */
 	char name[32]; /* from /sys/class/ptp, or "ptp0" where sysfs is not mounted */
-	char why[160]; /* without a PHC: the reason, after "not comparable: " */
+	char why[160]; /* without a PHC that can be read: the reason, after "not comparable: " */
+	struct clock_packets *packets; /* of a PHC that cannot be read; NULL: readings, or none */
 	enum clock_method method;
 	bool raw_taken; /* the kernel also brackets the PHC by CLOCK_MONOTONIC_RAW; else two relations are added */
 	int64_t phc_granularity_ns; /* by clock_open(): all differences of PHC stamps were multiples of this */
@@ -86,6 +88,17 @@ int clock_open(struct clock_watch *c, int phc_index);
 /* The same for a clock that accepts this number of readings a second from all programs; 0: any number. Then fewer
  * readings are made, with wider bounds, and clock_open() may wait a few seconds for its share. */
 int clock_open_limited(struct clock_watch *c, int phc_index, uint32_t reads_per_s);
+
+/* After clock_open() failed: from here on a reading is a relation by the packets noted there, if there are any. It is
+ * published once the rate of the offset is known within CLOCK_PACKETS_RATE_PPB. */
+#define CLOCK_PACKETS_RATE_PPB 100000
+void clock_use_packets(struct clock_watch *c, struct clock_packets *packets);
+
+/* True if readings give the relation of the PHC, or packets. */
+static inline bool clock_is_comparable(const struct clock_watch *c)
+{
+	return c->phc_fd >= 0 || c->packets;
+}
 
 /*
  * Takes a reading, searches for steps since the previous reading, and publishes the relation. Takes some 10 us, with

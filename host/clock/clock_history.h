@@ -17,6 +17,7 @@ struct clock_frequency {
 	bool known;
 	int64_t ppb;
 	int64_t slew_ppb; /* system clock: a pending correction may change the rate by this much */
+	bool assumed; /* not readable; assumed to change the rate by at most slew_ppb between two readings */
 };
 
 /* All relations at about the same time. raw: CLOCK_MONOTONIC_RAW, which no program can steer or step. */

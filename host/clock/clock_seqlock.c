@@ -112,7 +112,8 @@ static struct reported to_print(const struct clock_watch *c, const struct clock_
 	struct clock_slope rate = clock_track_slope(c, c->readings - 1, PHC_REAL);
 	const bool sick = broken || c->in_fault || !r->has_phc || r->phc_real.bound_ns >= ABSURD_NS ||
 			  /* the PHC has never been observed to advance */
-			  (!c->phc_granularity_ns && c->track[CLOCK_OF_NIC].readings < 2);
+			  (!c->phc_granularity_ns && c->track[CLOCK_OF_NIC].readings < 2) ||
+			  (c->packets && rate.bound_ppb > CLOCK_PACKETS_RATE_PPB);
 	double frequencies_ppb = 0;
 	struct reported t = {
 		.relation = r->phc_real, .since_ns = c->since_ns, .rate = rate.ppb / NS_PER_S,

@@ -43,7 +43,8 @@ int64_t clock_track_spread_ppb(const struct clock_reading *x, const struct clock
 
 		if (b == (i == CLOCK_OF_NIC ? REAL_RAW : PHC_RAW))
 			continue;
-		sum += d->known && e->known ? distance(d->ppb, e->ppb) : UNKNOWN_PPB;
+		sum += d->known && e->known ? distance(d->ppb, e->ppb) :
+		       d->assumed && e->assumed ? 0 : UNKNOWN_PPB;
 		sum += larger(d->slew_ppb, e->slew_ppb);
 	}
 	return sum;

@@ -124,6 +124,8 @@ static void put_nic_clock(struct json *j, const struct report *r)
 	json_text(j, "name", c->name);
 	json_text(j, "scale", json_scales[c->scale]);
 	json_text(j, "method", c->method);
+	if (c->by_packets)
+		json_text(j, "not_read", c->why);
 	if (c->has_relation)
 		put_relation(j, "minus_realtime", &c->minus_realtime);
 	else

@@ -77,6 +77,9 @@ static void write_phc(FILE *out, const struct result_clocks *c)
 		write_offset(out, &c->minus_realtime);
 	}
 	fprintf(out, ", by %s\n", c->method);
+	if (c->by_packets)
+		fprintf(out, "  It is not read: %s. Packets sent and received limit its offset%s\n", c->why,
+			c->has_relation ? "" : "; there were too few");
 	if (c->failures)
 		fprintf(out, "  %" PRIu64 " readings of it failed, the last: %s\n", c->failures, c->failure);
 	if (c->refused)

@@ -24,6 +24,7 @@ measure-in-the-cloud.md|rant -i ens5 --stamp|pages: measure in the cloud
 measure-in-the-cloud.md|rant -i ens5 -a|pages: measure in the cloud
 clocks.md|rant --check|pages: the doctor
 clocks.md|fail  stamps|pages: the doctor
+clocks.md|  NIC clock     : sim0|else: test_clock_packets in the lab has these lines
 compare.md|rant --compare|pages: saved results
 compare.md|worse: p99.9 is|else: namespace_results.sh and test_results_compare, where one is worse
 config.md|config.sh eth0 --ip 192.168.10.1 --remote-ip 192.168.10.2 --cpu 3 --irq-cpu 2 --dry-run|else: config_veth.sh; it changes the host

@@ -382,7 +382,7 @@ static int made_clocks(void **state)
 	return 0;
 }
 
-static void open_made(void)
+static inline void open_made(void)
 {
 	int error = clock_open(&c, 7);
 
@@ -391,7 +391,7 @@ static void open_made(void)
 	assert_string_equal(c.why, "");
 }
 
-static void measure(void)
+static inline void measure(void)
 {
 	uint64_t before = fake.changes;
 	int error = clock_measure(&c, fake.changes);
@@ -402,7 +402,7 @@ static void measure(void)
 }
 
 /* The truth now, and the check of the reported values against it. */
-static void ask(bool must_answer)
+static inline void ask(bool must_answer)
 {
 	int64_t real_ns = shows(REAL), phc_ns = shows(PHC), said_ns, bound_ns;
 	bool unknown_change = fake.changes != changes_known;

@@ -1,4 +1,4 @@
-/* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen sources=host/clock/clock_budget.c,host/clock/clock_fault.c,host/clock/clock_track.c libs= */
+/* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen sources=host/clock/clock_budget.c,host/clock/clock_packets.c,host/clock/clock_fault.c,host/clock/clock_track.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Opening, comparing and querying clocks: with simulated clocks, and with real PHCs where a host has them (the lab).

@@ -1,4 +1,4 @@
-/* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen sources=host/clock/clock_budget.c,host/clock/clock.c,host/clock/clock_seqlock.c,host/clock/clock_track.c libs= */
+/* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen sources=host/clock/clock_budget.c,host/clock/clock_packets.c,host/clock/clock.c,host/clock/clock_seqlock.c,host/clock/clock_track.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Standstills and frequency errors of a simulated PHC: reported with their duration, and not as steps. */
 #include "host/clock/clock_fault.c"

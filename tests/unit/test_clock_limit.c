@@ -1,4 +1,4 @@
-/* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen,nanosleep sources=host/clock/clock_fault.c,host/clock/clock_track.c libs= */
+/* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen,nanosleep sources=host/clock/clock_fault.c,host/clock/clock_packets.c,host/clock/clock_track.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A clock that refuses readings above a rate: alone, with other readers, and the bounds with fewer readings. */
 #include "host/clock/clock.c"

@@ -1,4 +1,4 @@
-/* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen sources=host/clock/clock_budget.c,host/clock/clock.c,host/clock/clock_fault.c,host/clock/clock_track.c libs= */
+/* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen sources=host/clock/clock_budget.c,host/clock/clock_packets.c,host/clock/clock.c,host/clock/clock_fault.c,host/clock/clock_track.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Conversion of times to the PHC, with simulated clocks: distance from the last reading, bound, and errors found after
  * the conversion. */

@@ -1,4 +1,4 @@
-/* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen sources=host/clock/clock_budget.c,host/clock/clock.c,host/clock/clock_seqlock.c,host/clock/clock_fault.c libs= */
+/* build: wraps=ioctl,clock_gettime,adjtimex,clock_adjtime,open,close,fopen sources=host/clock/clock_budget.c,host/clock/clock_packets.c,host/clock/clock.c,host/clock/clock_seqlock.c,host/clock/clock_fault.c libs= */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Rates and their bounds, steps and standstills between readings, with simulated clocks. */
 #include "host/clock/clock_track.c"

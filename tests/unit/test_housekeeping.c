@@ -32,9 +32,15 @@ int clock_open_limited(struct clock_watch *c, int phc_index, uint32_t reads_per_
 {
 	(void)phc_index;
 	limit = reads_per_s;
+	c->phc_fd = open_error ? -1 : 3;
 	if (open_error)
 		snprintf(c->why, sizeof(c->why), "no clock of its own");
 	return open_error;
+}
+
+void clock_use_packets(struct clock_watch *c, struct clock_packets *packets)
+{
+	c->packets = packets;
 }
 
 int clock_measure(struct clock_watch *c, uint64_t mark)
@@ -373,15 +379,22 @@ static void readings_before_and_after(void **state)
 
 static void the_clocks_of_a_nic_that_stamps(void **state)
 {
-	for (int kernel = 0; kernel < 2; kernel++)
+	static const uint8_t stamps[] = { SOURCE_HARDWARE, SOURCE_KERNEL, SOURCE_RECEIVE };
+
+	for (size_t i = 0; i < COUNT_OF(stamps); i++)
 		for (int fails = 0; fails < 2; fails++) {
-			const bool converts = !kernel && !fails;
+			const bool kernel = stamps[i] == SOURCE_KERNEL;
+			/* Packets limit the offset of a clock that cannot be read, if the NIC timestamps both ways. */
+			const bool packets = fails && stamps[i] == SOURCE_HARDWARE;
+			const bool converts = !kernel && (!fails || packets);
 
 			a_run(state);
-			options.stamp = kernel ? SOURCE_KERNEL : SOURCE_HARDWARE;
+			options.stamp = stamps[i];
 			open_error = fails ? -ENOENT : 0;
 			driver_is_known = kernel;
 			housekeeping_open_clocks(&h, &nic);
+			assert_ptr_equal(x.packets, packets ? &h.packets : NULL);
+			assert_ptr_equal(h.clocks.packets, x.packets);
 			assert_int_equal(x.clocks != NULL, converts);
 			assert_int_equal(x.result.converted, converts);
 			assert_ptr_equal(x.watched, &h.clocks);
@@ -426,8 +439,8 @@ static void without_a_thread(void **state)
 		{ -ENODEV, 0, SOURCE_HARDWARE, true, true, "no CPU but the measuring one may be used", "" },
 		{ -ENODEV, 0, SOURCE_HARDWARE, false, true, "", "" },
 		{ -EAGAIN, 0, SOURCE_HARDWARE, true, true, "could not be started", "raise 'ulimit -u'" },
-		{ -ENODEV, -ENOENT, SOURCE_HARDWARE, true, true, "no clock of its own", "" },
-		{ 0, -ENOENT, SOURCE_HARDWARE, true, true, "no clock of its own", "" },
+		{ -ENODEV, -ENOENT, SOURCE_HARDWARE, true, true, "no CPU but the measuring one may be used", "" },
+		{ 0, -ENOENT, SOURCE_HARDWARE, true, false, "", "" }, /* packets give the relation */
 		{ -ENODEV, -ENOENT, SOURCE_KERNEL, true, false, "", "" },
 	};
 
@@ -445,6 +458,16 @@ static void without_a_thread(void **state)
 		assert_int_equal(!*said, !*rows[i].says);
 		assert_int_equal(h.no_other_cpu, rows[i].start_error == -ENODEV);
 	}
+}
+
+static void receive_timestamps_need_a_clock_that_can_be_read(void **state)
+{
+	(void)state;
+	options.stamp = SOURCE_RECEIVE;
+	open_error = -ENOENT;
+	assert_int_equal(start(), -EOPNOTSUPP);
+	assert_non_null(strstr(said, "no clock of its own; receive timestamps limit the offset of its clock from one "
+				     "side only: use --stamp kernel"));
 }
 
 static void a_trace_cannot_be_rearmed_without_a_thread(void **state)
@@ -470,6 +493,7 @@ int main(void)
 		cmocka_unit_test_setup(a_clock_that_was_set, a_run),
 		cmocka_unit_test_setup(results_after_the_run, a_run),
 		cmocka_unit_test_setup(without_a_thread, a_run),
+		cmocka_unit_test_setup(receive_timestamps_need_a_clock_that_can_be_read, a_run),
 		cmocka_unit_test_setup(a_trace_cannot_be_rearmed_without_a_thread, a_run),
 	};
 

@@ -1,4 +1,4 @@
-/* build: sources=report/text/label.c,report/text/limit.c,result/stages.c,histogram.c libs=-lm */
+/* build: sources=host/clock/clock_packets.c,report/text/label.c,report/text/limit.c,result/stages.c,histogram.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* --stamp receive: the place of a transmit timestamp on the scale of the NIC's clock, and what its times are called. */
 #include "measure/sample.c"

@@ -538,6 +538,24 @@ static void the_provider_of_the_timestamps(void **state)
 	show_report();
 }
 
+/* Timestamps of packets in place of readings; a run that was too short for them. */
+static void a_clock_that_packets_show(void **state)
+{
+	static struct clock_packets packets;
+
+	(void)state;
+	watched(SOURCE_HARDWARE);
+	clocks.phc_fd = -1;
+	clocks.packets = &packets;
+	strcpy(clocks.why, "/dev/ptp3 cannot be read: Operation not supported");
+	clocks.readings = 9; /* of which one has a relation */
+	clocks.history[8].has_phc = false;
+	show_report();
+	clocks.track[CLOCK_OF_NIC].readings = 0;
+	show_report();
+	clocks.packets = NULL;
+}
+
 /* And then the times of user space stand in the log as the system's clock gave them. */
 static void no_stages_and_why(void **state)
 {
@@ -583,6 +601,7 @@ int main(void)
 		TEST(stages_that_a_step_moved),
 		TEST(remote_stages_on_the_scale_of_the_reflectors_stamps),
 		TEST(the_provider_of_the_timestamps),
+		TEST(a_clock_that_packets_show),
 		TEST(no_stages_and_why),
 	};
 

@@ -294,6 +294,10 @@ static void clocks_of_this_host(void **state)
 						   .lasted_ns = { NS_PER_S },
 						   .rate = { .measured = true, .ppb = -3e6, .bound_ppb = 4e3 } };
 	assert_same_clocks();
+	c->by_packets = true;
+	strcpy(c->why, "/dev/ptp3 cannot be read: Operation not supported");
+	assert_same_clocks();
+	c->by_packets = false;
 	c->comparable = false;
 	strcpy(c->why, "/dev/ptp3: Permission denied: run as root");
 	c->faults_kept = 0;
