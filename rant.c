@@ -5,6 +5,7 @@
 #include "analyse/results.h"
 #include "analyse/tree.h"
 #include "doctor/check.h"
+#include "doctor/json.h"
 #include "explain/explain.h"
 #include "explain/trace_pages.h"
 #include "host/clock/clock_peer.h"
@@ -542,6 +543,13 @@ static enum status run_once(struct run *r)
 	return conclude(r);
 }
 
+static enum status check(const struct options *o)
+{
+	FILE *out = o->quiet ? NULL : o->json_path && log_file_is_stdout(o->json_path) ? stderr : stdout;
+
+	return (o->json_path ? check_json(out, o) : check_machine(out, NULL, NULL, o)) ? STATUS_FAILED : STATUS_DONE;
+}
+
 /* Address, interface and timestamp source, where the command line leaves them open. */
 static int choose_path(struct run *r)
 {
@@ -590,7 +598,7 @@ int main(int argc, char **argv)
 	if (affinity_read(&run.affinity, &run.options) || choose_path(&run))
 		return STATUS_FAILED;
 	if (run.options.check)
-		return check_machine(run.options.quiet ? NULL : stdout, &run.options) ? STATUS_FAILED : STATUS_DONE;
+		return check(&run.options);
 	run.stop = signals_catch(clean_up);
 	if (!open_all(&run))
 		status = run_once(&run);

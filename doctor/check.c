@@ -26,6 +26,7 @@ static const struct check_row *const tables[] = {
 static void look_at_tables(struct check *c, size_t first, size_t end)
 {
 	for (size_t i = first; i < end; i++) {
+		c->of_interface = i < TABLES_OF_INTERFACE;
 		for (c->row = tables[i]; c->row->subject; c->row++) {
 			if (c->row->group && c->out && !c->brief)
 				fprintf(c->out, "%s%s:\n", c->row == tables[0] ? "" : "\n", c->row->group);
@@ -71,7 +72,7 @@ static int print_sum(const struct check *c, FILE *out)
 /* Forgets the facts of the interface before. */
 static void look_at_interface(struct check *c, const struct options *o, const struct nic *n)
 {
-	struct check next = { .out = c->out, .options = o, .nic = *n };
+	struct check next = { .out = c->out, .print = c->print, .context = c->context, .options = o, .nic = *n };
 
 	memcpy(next.found, c->found, sizeof(next.found));
 	*c = next;
@@ -113,13 +114,12 @@ static bool look_at_one_of_several(struct check *c, const struct options *of_all
 }
 
 /* Every interface that is up, then the host once. The loopback only where there is nothing else. */
-static int check_all_interfaces(FILE *out, const struct options *o)
+static int check_all_interfaces(struct check *c)
 {
 	struct if_nameindex *list = if_nameindex();
-	struct check *const c = &checked;
+	const struct options *const o = c->options;
 	int looked_at = 0;
 
-	*c = (struct check){ .out = out, .options = o };
 	for (const struct if_nameindex *i = list; i && i->if_index; i++)
 		if (strcmp(i->if_name, "lo"))
 			looked_at += look_at_one_of_several(c, o, i->if_name);
@@ -131,17 +131,17 @@ static int check_all_interfaces(FILE *out, const struct options *o)
 		return -ENODEV;
 	}
 	look_at_tables(c, TABLES_OF_INTERFACE, CHECK_COUNT(tables));
-	return print_sum(c, out);
+	return print_sum(c, c->out);
 }
 
-int check_machine(FILE *out, const struct options *o)
+int check_machine(FILE *out, check_print_fn *print, void *context, const struct options *o)
 {
 	struct check *const c = &checked;
 	int error;
 
+	*c = (struct check){ .out = out, .print = print, .context = context, .options = o };
 	if (!o->interface)
-		return check_all_interfaces(out, o);
-	*c = (struct check){ .out = out, .options = o };
+		return check_all_interfaces(c);
 	error = nic_find(&c->nic, o->interface);
 	if (error)
 		return error;
@@ -166,9 +166,7 @@ void check_short(FILE *out, const struct options *o, const struct nic *n)
 	look_briefly(&checked, n);
 }
 
-void check_print(void (*print)(void *context, const struct check_reported *reported), void *context,
-		 const struct options *o,
-		 const struct nic *n)
+void check_print(check_print_fn *print, void *context, const struct options *o, const struct nic *n)
 {
 	checked = (struct check){ .print = print, .context = context, .options = o };
 	look_briefly(&checked, n);

@@ -18,6 +18,14 @@ static void print_clean(FILE *out, char *line)
 	fprintf(out, "%s\n", line);
 }
 
+static void report(struct check *c, enum finding f, const char *what, const char *where, const char *why,
+		   const char *cure)
+{
+	if (c->print)
+		c->print(c->context, &(struct check_reported){ finding_names[f], c->of_interface ? c->nic.name : NULL,
+							       c->row->subject, what, where, why, cure });
+}
+
 void check_say(struct check *c, enum finding f, const char *where, const char *why, const char *cure,
 	       const char *format, ...)
 {
@@ -30,8 +38,7 @@ void check_say(struct check *c, enum finding f, const char *where, const char *w
 	va_start(ap, format);
 	vsnprintf(what, sizeof(what), format, ap);
 	va_end(ap);
-	if (c->print && f >= WARN)
-		c->print(c->context, &(struct check_reported){ f == FAIL, c->row->subject, what, where, why, cure });
+	report(c, f, what, where, why, cure);
 	if (!c->out)
 		return;
 	snprintf(line, sizeof(line), "%-4s  %s: %s (%s)%s%s%s%s", finding_names[f], c->row->subject, what, where,
@@ -44,7 +51,10 @@ void check_not_known(struct check *c, const char *where, int error)
 	char line[LINE_BYTES];
 
 	c->found[NOTE]++;
-	if (!c->out || c->brief)
+	if (c->brief)
+		return;
+	report(c, NOTE, "unknown", where, strerror(error), NULL);
+	if (!c->out)
 		return;
 	snprintf(line, sizeof(line), "%-4s  %s: unknown (%s: %s)", finding_names[NOTE], c->row->subject, where,
 		 strerror(error));

@@ -82,13 +82,14 @@ struct check_user {
 };
 
 struct check {
-	FILE *out; /* for the lines; NULL: findings are only counted */
-	void (*print)(void *context, const struct check_reported *reported); /* called for each warning and failure; or NULL */
+	FILE *out; /* for the lines; NULL: none */
+	check_print_fn *print; /* called for each finding; or NULL */
 	void *context;
-	bool brief; /* only quick checks, and only warnings and failures are printed */
+	bool brief; /* only quick checks, and only warnings and failures are reported */
 	const struct options *options;
 	struct nic nic; /* a copy, which never restores a setting */
 	const struct check_row *row; /* the present check */
+	bool of_interface; /* it concerns the interface, not the host */
 	unsigned found[FINDINGS];
 	char command[256]; /* buffer of check_command() */
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Activity of the machine, saved traces, hook commands, log and verdict. */
+/* Findings, activity of the machine, saved traces, hook commands, log and verdict. */
+#include "doctor/check.h"
 #include "histogram.h"
 #include "options.h"
 #include "report/export/json_parts.h"
@@ -8,6 +9,16 @@
 #include "result/result.h"
 
 #include <math.h>
+
+void json_finding(struct json *j, const struct check_reported *r)
+{
+	json_text(j, "level", r->level);
+	json_text(j, "subject", r->subject);
+	json_text(j, "what", r->what);
+	json_text(j, "where", r->where);
+	json_text(j, "why", r->why);
+	json_text(j, "cure", r->cure);
+}
 
 /* ---- The machine ------------------------------------------------------------------------------------------------- */
 

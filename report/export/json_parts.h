@@ -8,6 +8,7 @@
 #include "report/export/json.h"
 #include "result/clocks.h"
 
+struct check_reported;
 struct read;
 struct report;
 struct why;
@@ -27,6 +28,9 @@ extern const char *const json_sources[SOURCES]; /* by enum source, from SOURCE_U
 
 /* Name of the format, and the program that writes it. */
 void json_origin(struct json *j);
+
+/* The members of a finding of the doctor, but its interface. */
+void json_finding(struct json *j, const struct check_reported *r);
 
 /* The run: role, begin, duration and reason of its end. over: the run has ended. */
 void json_run(struct json *j, const struct report *r, bool over);

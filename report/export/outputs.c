@@ -217,7 +217,7 @@ static void keep_finding(void *outputs, const struct check_reported *reported)
 
 	if (o->findings++ >= OUTPUTS_FINDINGS)
 		return;
-	f->fail = reported->fail;
+	f->level = reported->level;
 	snprintf(f->subject, sizeof(f->subject), "%s", reported->subject);
 	snprintf(f->what, sizeof(f->what), "%s", reported->what);
 	snprintf(f->where, sizeof(f->where), "%s", reported->where);
@@ -262,12 +262,9 @@ static void write_findings(struct json *j, const struct outputs *o)
 		const struct outputs_finding *f = &o->finding[i];
 
 		json_object(j, NULL);
-		json_text(j, "level", f->fail ? "fail" : "warn");
-		json_text(j, "subject", f->subject);
-		json_text(j, "what", f->what);
-		json_text(j, "where", f->where);
-		json_text(j, "why", *f->why ? f->why : NULL);
-		json_text(j, "cure", *f->cure ? f->cure : NULL);
+		json_finding(j, &(struct check_reported){ .level = f->level, .subject = f->subject, .what = f->what,
+							  .where = f->where, .why = *f->why ? f->why : NULL,
+							  .cure = *f->cure ? f->cure : NULL });
 		json_end(j);
 	}
 	json_end(j);

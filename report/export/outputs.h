@@ -21,7 +21,7 @@ struct privileges_needs;
 
 /* A finding of the doctor before the run. */
 struct outputs_finding {
-	bool fail; /* false: a warning */
+	const char *level; /* of struct check_reported */
 	char subject[48], what[256], where[96], why[192], cure[192]; /* why, cure: may be empty */
 };
 

@@ -4,6 +4,7 @@
 # rant --check.
 # shellcheck source=tests/link/link.sh
 . "$(dirname "$0")/link.sh"
+here=$(dirname "${BASH_SOURCE[0]}")
 
 # Every line is a heading, a finding with its source, or the count, and the count is right.
 findings() {
@@ -37,6 +38,31 @@ alone 'doctor: veth has no hardware clock' 1 e "--check -i $link_e" "${DOCTOR[@]
 alone 'doctor: veth with kernel stamps' 0 e "--check -i $link_e $K" "${DOCTOR[@]}" \
 	'e.out ~ ^ok    stamps: ' 'e.out ~ ^ok    NIC clock: ' 'e.out ~ , 0 failures$' \
 	'e.out ~ ^ok    busy polling: not requested' 'e.out ~ ^(ok|note|warn) +largest gap: [0-9.]+ us .*measured now, by this process'
+details=() # which --prove refuses
+# valid_json DEFINITION CONDITION: $logs/doctor.json by the schema; DATA is its member of the same name.
+valid_json() {
+	[ -n "${has_jsonschema:-}" ] || return 0
+	python3 - "$here/../../docs/rant.schema.json" "$logs/doctor.json" "$@" <<-'EOF' 2>"$work/valid" || complain "$1: $(tail -n 1 "$work/valid")"
+		import json, sys
+		import jsonschema
+		schema, all_of_it = (json.load(open(path)) for path in sys.argv[1:3])
+		jsonschema.validate(all_of_it, {**schema["definitions"][sys.argv[3]], "definitions": schema["definitions"]})
+		DATA = all_of_it[sys.argv[3]]
+		assert eval(f"({sys.argv[4]})"), DATA
+	EOF
+}
+# The text has a line for each.
+check_agrees() {
+	valid_json check "[sum(f['level'] == level for f in DATA['findings']) for level in ('ok', 'note', 'warn', 'fail')] ==
+		[$(for level in ok note warn fail; do grep -cE "^$level +[^ ].*: " "$work/e.out"; done | paste -sd,)]"
+	valid_json check "{(f['interface'], f['subject']) for f in DATA['findings']} >= {('$link_e', 'link'), (None, 'placement')}"
+	valid_json check "[f for f in DATA['findings'] if f['level'] == 'fail'] == [dict(interface='$link_e', level='fail', subject='stamps',
+		what='no hardware clock', where='ethtool TSINFO', why='--stamp hardware cannot work', cure='rant --stamp kernel')]"
+}
+alone 'doctor: as JSON beside the text' 1 e "--check -i $link_e --json $logs/doctor.json" "${DOCTOR[@]}" '@check_agrees'
+alone 'doctor: the JSON on stdout, the text on stderr' 1 e "--check -i $link_e --json -" '@silent' 'e.out ~ "level":"fail"' 'e.err ~ , 1 failure$'
+alone 'doctor: the JSON cannot be written' 1 e "--check -i $link_e --quiet --json /dev/full" '@silent' 'e.out empty' 'e.err ~ ^rant: --json /dev/full: could not be written'
+details=(--details)
 alone 'doctor: lo' 1 e '--check -i lo' "${DOCTOR[@]}" 'e.out ~ ^fail  stamps: no hardware clock' \
 	'e.out ~ ^note  speed: unknown \(ETHTOOL_GLINKSETTINGS: Operation not supported\)$' \
 	'e.out ~ ^note  rings: unknown \(ETHTOOL_GRINGPARAM: Operation not supported\)$' 'e.out ~ ^ok    link: '

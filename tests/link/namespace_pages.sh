@@ -36,6 +36,7 @@ fleet.md|jq -r|pages: a fleet
 json.md|rant -i eth0 -a 192.0.2.1 -d 10|pages: JSON into jq
 json.md|rant -i eth0 -a 192.0.2.1 --jsonl|pages: JSON into jq
 json.md|jq -r|pages: JSON into jq
+json.md|rant --check|pages: JSON into jq
 json.md|jq -c|else: namespace_explain.sh checks these members
 json.md|java -cp|else: namespace_json.sh, where Java is
 testing.md|    rate/s|else: test_sweep.sh has that table
@@ -318,6 +319,9 @@ into_jq() {
 	run_page j e "$(block json.md 'jq -r')"
 	page_ended j 0
 	[ "$(grep -cE $'^[0-9]+\t[0-9]+\t[0-9]*\t[0-9]*\t[0-9]*$' "$work/j.out")" -ge 2 ] || complain 'not a row for each second'
+	run_page c e "$(block json.md 'rant --check')" # a veth pair has no hardware clock
+	page_ended c 0
+	grep -qx 'stamps: no hardware clock' "$work/c.out" || complain 'no failure of the doctor'
 	verdict
 }
 
