@@ -131,6 +131,7 @@ struct options {
 	int64_t stamp; /* enum source; STAMP_BEST until it is resolved */
 	bool any_bound; /* SOURCE_RECEIVE: also where the bound is wider than the error of the kernel's receive times */
 	int64_t provider; /* enum provider_choice */
+	const char *rx_filter; /* of the NIC, by its name in host/nic/nic_names.h; NULL: chosen by the packets */
 	struct stages_wish stages;
 	int64_t size_bytes; /* size of the STAMP packet in octets; 0: as long as its content */
 	int64_t dscp, priority, vlan_priority; /* -1: not given */

@@ -9,7 +9,7 @@
 
 /* The table of the options: the parser, the defaults, the messages, the help and the completion are made from it. */
 
-enum kind { KIND_FLAG, KIND_NUMBER, KIND_DSCP, KIND_CHOICE, KIND_FILE, KIND_FOLDER, KIND_USER, KIND_INTERFACE,
+enum kind { KIND_FLAG, KIND_NUMBER, KIND_DSCP, KIND_CHOICE, KIND_FILE, KIND_FOLDER, KIND_USER, KIND_FILTER, KIND_INTERFACE,
 	    KIND_ADDRESS, KIND_PREFIX,
 	    KIND_ACTION, KIND_ROTATION, KIND_TOLERANCE, KIND_GOAL, KIND_STAGES };
 

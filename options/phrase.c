@@ -96,6 +96,9 @@ struct phrase phrase_allowed(const struct option_row *row)
 	case KIND_USER:
 		phrase_add(&p, "the name of a user");
 		break;
+	case KIND_FILTER:
+		phrase_add(&p, "the name of a receive filter");
+		break;
 	case KIND_INTERFACE:
 		phrase_add(&p, "the name of a network interface");
 		break;

@@ -62,9 +62,20 @@ static bool full_without_stamps(const struct parse *p)
 	       !options_on_wire(p->o);
 }
 
+/* Hardware timestamps are left out by another option. */
+static bool not_by_nic(const struct parse *p)
+{
+	return p->o->stamp != STAMP_BEST && !options_by_nic(p->o);
+}
+
 static bool provider_of_nothing(const struct parse *p)
 {
-	return p->o->provider && p->o->stamp != STAMP_BEST && !options_by_nic(p->o);
+	return p->o->provider && not_by_nic(p);
+}
+
+static bool filter_of_nothing(const struct parse *p)
+{
+	return p->o->rx_filter && not_by_nic(p);
 }
 
 static bool give_up_before_timeout(const struct parse *p)
@@ -334,6 +345,8 @@ static const struct rule {
 	{ full_without_stamps, "stages", NULL, NULL,
 	  "full needs transmit timestamps: leave out --no-tx-ts, --no-hw-ts and --stamp user" },
 	{ provider_of_nothing, "provider", NULL, NULL,
+	  "has no use without hardware timestamps: leave it out, or leave out --no-tx-ts, --no-hw-ts and --stamp" },
+	{ filter_of_nothing, "rx-filter", NULL, NULL,
 	  "has no use without hardware timestamps: leave it out, or leave out --no-tx-ts, --no-hw-ts and --stamp" },
 	{ NULL, "once", "address", "with", "only a reflector waits for emitters, use --count or --duration" },
 	{ NULL, "allow", "address", "with", "only a reflector answers" },

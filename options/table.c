@@ -124,6 +124,8 @@ const struct option_row option_table[] = {
 	  .everyday = "by hardware, kernel, user, receive or best" },
 	{ NULL, 0, "provider", "DEVICE", CHOICE(provider), .initial = PROVIDER_ANY, .choice = providers,
 	  .help = "select the device that timestamps" },
+	{ NULL, 0, "rx-filter", "NAME", TEXT(KIND_FILTER, rx_filter),
+	  .help = "set this receive filter of the NIC" },
 	{ NULL, 'R', "no-hw-ts", NULL, FLAG(no_hw_stamps), .help = "take timestamps in user space, as --stamp user" },
 	{ NULL, 'N', "no-tx-ts", NULL, FLAG(no_tx_stamps),
 	  .help = "reflector: take no transmit timestamps" },

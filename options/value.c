@@ -132,6 +132,7 @@ static int (*const set[])(const struct option_row *row, const char *text, void *
 	[KIND_FILE] = set_path,
 	[KIND_FOLDER] = set_path,
 	[KIND_USER] = set_path,
+	[KIND_FILTER] = set_path,
 	[KIND_INTERFACE] = set_interface,
 	[KIND_ADDRESS] = option_set_address,
 	[KIND_PREFIX] = option_set_prefix,

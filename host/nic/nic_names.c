@@ -69,6 +69,14 @@ const char *nic_filter_name(int rx_filter)
 	return name_of(filter_names, COUNT(filter_names), rx_filter);
 }
 
+int nic_filter_of(const char *name)
+{
+	for (size_t i = 0; i < COUNT(filter_names); i++)
+		if (!strcmp(filter_names[i], name))
+			return (int)i;
+	return -1;
+}
+
 const char *nic_filter_names(uint32_t rx_filters, char text[NIC_NAMES_BYTES])
 {
 	return names_of(filter_names, COUNT(filter_names), rx_filters, text);

@@ -12,6 +12,9 @@
 const char *nic_tx_type_name(int tx_type);
 const char *nic_filter_name(int rx_filter);
 
+/* Value of the receive filter of this name; -1: unknown. */
+int nic_filter_of(const char *name);
+
 /* Names of all bits that are set in a field of struct nic_abilities: "name name", or "nothing". Return `text`. */
 const char *nic_tx_type_names(uint32_t tx_types, char text[NIC_NAMES_BYTES]);
 const char *nic_filter_names(uint32_t rx_filters, char text[NIC_NAMES_BYTES]);

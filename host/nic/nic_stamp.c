@@ -89,14 +89,22 @@ static int narrowest(const struct nic *n, uint32_t packets)
 	return best;
 }
 
+/* --rx-filter; 0: not given, -1: unknown or "none". */
+static int asked_filter(const struct options *o)
+{
+	const int filter = o->rx_filter ? nic_filter_of(o->rx_filter) : (int)HWTSTAMP_FILTER_NONE;
+
+	return o->rx_filter && filter == HWTSTAMP_FILTER_NONE ? -1 : filter;
+}
+
 /* A reflector replies to both PTP types if one filter stamps both. Filter "all" need not be listed: some drivers accept
  * it without listing it. */
 static int choose_filter(const struct nic *n, const struct options *o, int found)
 {
 	const uint32_t either = packets_of(o->transport, true) | packets_of(o->transport, false);
-	int filter = HWTSTAMP_FILTER_NONE;
+	int filter = asked_filter(o);
 
-	if (o->role == ROLE_REFLECT)
+	if (!filter && o->role == ROLE_REFLECT)
 		filter = narrowest(n, either | stamped_by(found));
 	if (!filter)
 		filter = narrowest(n, needed(o) | stamped_by(found));
@@ -105,7 +113,9 @@ static int choose_filter(const struct nic *n, const struct options *o, int found
 
 bool nic_lists_filter(const struct nic *n, const struct options *o)
 {
-	return narrowest(n, needed(o)) != HWTSTAMP_FILTER_NONE;
+	const int asked = asked_filter(o);
+
+	return asked > 0 ? n->can.rx_filters & BIT(asked) : narrowest(n, needed(o)) != HWTSTAMP_FILTER_NONE;
 }
 
 const char *nic_other_transport(const struct nic *n, const struct options *o)
@@ -153,8 +163,10 @@ int nic_write_setting(const struct nic *n, int setting[3])
 
 bool nic_stamps(const int setting[3], const struct options *o)
 {
-	return (setting[TX_TYPE] == HWTSTAMP_TX_ON || options_place_sent(o)) &&
-	       !(needed(o) & ~stamped_by(setting[RX_FILTER]));
+	const bool receives = asked_filter(o) ? setting[RX_FILTER] != HWTSTAMP_FILTER_NONE :
+			      !(needed(o) & ~stamped_by(setting[RX_FILTER]));
+
+	return receives && (setting[TX_TYPE] == HWTSTAMP_TX_ON || options_place_sent(o));
 }
 
 /* ---- Checks and error messages --------------------------------------------------------------------------------- */
@@ -226,6 +238,9 @@ static int say_refused(const struct nic *n, const struct options *o, int filter,
 	if (error == -EPERM || error == -EACCES)
 		warnx("setting the NIC of interface '%s' to stamp packets needs CAP_NET_ADMIN: run with sudo, or have "
 		      "root set it once with 'hwstamp_ctl -i %s -t 1 -r %d'", n->name, n->name, filter);
+	else if (o->rx_filter)
+		warnx("interface '%s' (driver '%s') refuses filter '%s': %s; its filters are: %s: leave out --rx-filter",
+		      n->name, n->driver, name, strerror(-error), text);
 	else if (error == -ERANGE && !options_in_ptp(o) && !nic_lists_filter(n, o) && nic_other_transport(n, o))
 		warnx("interface '%s' (driver '%s') stamps PTP event packets only, its filters are: %s: use %s",
 		      n->name, n->driver,
@@ -276,6 +291,11 @@ static int set_unseen(const struct nic *n, const struct options *o)
 			   options_in_ptp(o) ? narrowest(n, V2_L4 | V2_L2) : (int)HWTSTAMP_FILTER_NONE;
 	int error, setting[3] = { 0, choose_transmit(o, HWTSTAMP_TX_OFF), filter };
 
+	if (o->rx_filter) {
+		warnx("driver '%s' does not report the setting of interface '%s', which could not be restored: leave out "
+		      "--rx-filter", n->driver, n->name);
+		return -EOPNOTSUPP;
+	}
 	if (!filter)
 		return say_refused(n, o, HWTSTAMP_FILTER_ALL, -ERANGE);
 	error = hwtstamp_ioctl(n, SIOCSHWTSTAMP, setting);
@@ -340,6 +360,24 @@ static int widen(struct nic *n, const struct options *o, const int now[3])
 	return error;
 }
 
+/* --rx-filter takes the timestamps from no other program. */
+static int check_asked(const struct nic *n, const struct options *o, const int now[3])
+{
+	const int asked = asked_filter(o);
+
+	if (asked < 0) {
+		warnx("--rx-filter %s: is not a receive filter that timestamps: 'ethtool -T %s' lists them",
+		      o->rx_filter, n->name);
+		return -EINVAL;
+	}
+	if (!asked || !(stamped_by(now[RX_FILTER]) & ~stamped_by(asked)))
+		return 0;
+	warnx("the NIC of interface '%s' is set to filter '%s' by another program, which '%s' would take timestamps from: "
+	      "stop that program, or 'hwstamp_ctl -i %s -t 0 -r 0'", n->name, nic_filter_name(now[RX_FILTER]),
+	      o->rx_filter, n->name);
+	return -EBUSY;
+}
+
 /* joined: n->found is the setting that the first rant found, which is not the present setting. */
 static int make_setting(struct nic *n, const struct options *o, bool joined)
 {
@@ -349,7 +387,10 @@ static int make_setting(struct nic *n, const struct options *o, bool joined)
 		return set_unseen(n, o);
 	if (error)
 		return nic_say_io(n, "read the stamping setting of", error);
-	if (nic_stamps(now, o)) {
+	error = check_asked(n, o, now);
+	if (error)
+		return error;
+	if (nic_stamps(now, o) && (!o->rx_filter || now[RX_FILTER] == asked_filter(o))) {
 		memcpy(n->set, now, sizeof(now));
 		if (!joined)
 			memcpy(n->found, now, sizeof(now));

@@ -14,10 +14,11 @@ void nic_find_stamper(struct nic *n);
 /* By SIOCGHWTSTAMP; needs no privilege. 0 or -errno; prints nothing. */
 int nic_read_setting(const struct nic *n, int setting[3]);
 
-/* True if the setting makes the NIC stamp the packets of these options, sent and received. */
+/* True if the setting makes the NIC stamp the packets of these options, sent and received. With --rx-filter any filter
+ * does: a driver may grant a wider one. */
 bool nic_stamps(const int setting[3], const struct options *o);
 
-/* True if the driver lists a receive filter that stamps the packets of these options. */
+/* True if the driver lists a receive filter that stamps the packets of these options, or that of --rx-filter. */
 bool nic_lists_filter(const struct nic *n, const struct options *o);
 
 /* The cure where the listed filters do not stamp the packets of `o` but those of another transport, such as
@@ -38,7 +39,8 @@ bool nic_can_serve(const struct nic *n, const struct options *o);
 /*
  * Makes the NIC stamp the packets of these options in both directions: reads its setting, changes it only if needed,
  * and reads it back. The receive filter is the narrowest listed filter that stamps these packets and all that were
- * stamped before; for plain UDP it is "all". Fills n->can. 0, or -errno after one line that names an alternative.
+ * stamped before; for plain UDP it is "all". With --rx-filter it is that filter. Fills n->can. 0, or -errno after one
+ * line that names an alternative.
  */
 int nic_stamp(struct nic *n, const struct options *o);
 

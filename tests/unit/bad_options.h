@@ -366,6 +366,8 @@ static const char *const bad[][ARGS] = {
 	{ E, "--provider", "phy", "--stamp", "kernel" },
 	{ E, "--provider", "mac", "-N" },
 	{ E, "--provider", "serdes" },
+	{ E, "--rx-filter", "all", "--stamp", "kernel" },
+	{ E, "--rx-filter", "" },
 	{ E, "--stamp-every", "2" },
 	{ A, "--stamp-every", "2" },
 	{ A, "--stamp-every", "2", "--window", "8", "-R" },

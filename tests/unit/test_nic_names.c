@@ -29,6 +29,9 @@ static void test_public_names(void **state)
 	assert_string_equal(nic_tx_type_name(99), "unknown");
 	assert_string_equal(nic_filter_name(HWTSTAMP_FILTER_PTP_V2_EVENT), "ptpv2-event");
 	assert_string_equal(nic_filter_name(-1), "unknown");
+	for (int i = 0; i <= HWTSTAMP_FILTER_NTP_ALL; i++)
+		assert_int_equal(nic_filter_of(nic_filter_name(i)), i);
+	assert_int_equal(nic_filter_of("unknown"), -1);
 	assert_ptr_equal(nic_filter_names(1U << HWTSTAMP_FILTER_NONE | 1U << HWTSTAMP_FILTER_ALL, text), text);
 	assert_string_equal(text, "none all");
 	assert_string_equal(nic_stamping_names(SOF_TIMESTAMPING_TX_HARDWARE, text), "hardware-transmit");

@@ -259,6 +259,50 @@ static void test_signal_while_setting(void **state)
 	assert_setting("closed", full.found);
 }
 
+/* ---- --rx-filter ------------------------------------------------------------------------------------------------ */
+
+static const struct asked_case {
+	const char *name;
+	int found[3], grants; /* receive filter granted; 0: that asked for */
+	int error; /* of SIOCSHWTSTAMP */
+	int get_error, result, set; /* set -1: the setting is not changed */
+} asked_cases[] = {
+	{ "ptpv2-event", .set = HWTSTAMP_FILTER_PTP_V2_EVENT },
+	{ "ntp-all", .set = HWTSTAMP_FILTER_NTP_ALL },
+	{ "ptpv2-l4-sync", .grants = HWTSTAMP_FILTER_PTP_V2_EVENT, .set = HWTSTAMP_FILTER_PTP_V2_EVENT },
+	{ "ptpv2-event", .found = { 0, 1, HWTSTAMP_FILTER_PTP_V2_EVENT }, .set = -1 },
+	{ "all", .found = { 0, 1, HWTSTAMP_FILTER_PTP_V2_EVENT }, .set = HWTSTAMP_FILTER_ALL },
+	{ "ptpv2-event", .found = { 0, 1, HWTSTAMP_FILTER_ALL }, .result = -EBUSY, .set = -1 },
+	{ "ntp-all", .error = ERANGE, .result = -ERANGE, .set = -1 },
+	{ "none", .result = -EINVAL, .set = -1 },
+	{ "nosuch", .result = -EINVAL, .set = -1 },
+	{ "all", .get_error = EOPNOTSUPP, .result = -EOPNOTSUPP, .set = -1 },
+};
+
+static void test_the_filter_asked_for_is_set(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(asked_cases) / sizeof(asked_cases[0]); i++) {
+		const struct asked_case *c = &asked_cases[i];
+		struct script s = { .can = { HARDWARE, OFF_ON, NONE_ALL, 0 }, .set_error = c->error, .get_error = c->get_error,
+				    .grants_other = c->grants, .grants = { 0, 1, c->grants } };
+		const struct options o = { .transport = TRANSPORT_UDP, .rx_filter = c->name };
+		const int set[3] = { 0, 1, c->set };
+		struct nic n;
+		int result;
+
+		memcpy(s.found, c->found, sizeof(s.found));
+		fake_on(&s);
+		assert_int_equal(nic_open(&n, "fake0"), 0);
+		CAPTURED(result, nic_stamp(&n, &o));
+		assert_int_equal(result, c->result);
+		golden("%s", said);
+		assert_setting("set", c->set < 0 ? c->found : set);
+		nic_close(&n);
+		assert_setting("restored", c->found);
+	}
+}
+
 /* ---- PTP: the narrowest filter that stamps it and all that was stamped before ------------------------------------ */
 
 #define F(name) BIT(HWTSTAMP_FILTER_PTP_V2_##name)
@@ -485,6 +529,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_provider, fake_off),
 		cmocka_unit_test_teardown(test_another_provider_keeps_its_setting, fake_off),
 		cmocka_unit_test_teardown(test_signal_while_setting, fake_off),
+		cmocka_unit_test_teardown(test_the_filter_asked_for_is_set, fake_off),
 		cmocka_unit_test_teardown(test_ptp_filters, fake_off),
 		cmocka_unit_test_teardown(test_ptp_refused, fake_off),
 		cmocka_unit_test_teardown(test_read_setting, fake_off),

@@ -140,6 +140,7 @@ static const struct good {
 	{ { E, "-R" }, { NUM(stamp, SOURCE_USER), YES(no_hw_stamps) } },
 	{ { E, "--provider", "any", "-R" }, { NUM(stamp, SOURCE_USER), YES(no_hw_stamps) } },
 	{ { E, "--provider", "phy" }, { NUM(provider, PROVIDER_PHY) } },
+	{ { E, "--rx-filter", "ntp-all" }, { TXT(rx_filter, "ntp-all") } },
 	{ { E, "--provider=mac", "--stamp", "best" }, { NUM(provider, PROVIDER_MAC), NUM(stamp, STAMP_BEST) } },
 	{ { E, "--no-hw-ts" }, { NUM(stamp, SOURCE_USER), YES(no_hw_stamps) } },
 	{ { E, "-R", "--stamp", "user" }, { NUM(stamp, SOURCE_USER), YES(no_hw_stamps) } },
