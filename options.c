@@ -231,7 +231,7 @@ static void derive(struct parse *p)
 		o->role = ROLE_EMIT;
 	if (o->no_hw_stamps)
 		o->stamp = SOURCE_USER;
-	else if (!options_given(p, "stamp") && (o->host_given || (o->check && !o->interface)))
+	else if (!options_given(p, "stamp") && !o->prove && (o->host_given || (o->check && !o->interface)))
 		o->stamp = STAMP_BEST;
 	o->any_bound = o->stamp == STAMP_RECEIVE_ANY;
 	if (o->any_bound)

@@ -154,7 +154,7 @@ struct options {
 	bool fast_path, threaded; /* options of another rant, without effect */
 	bool ipv4, ipv6; /* only this family is allowed */
 	bool details; /* print the complete report */
-	bool quiet, verbose, help, version, check;
+	bool quiet, verbose, help, version, check, prove;
 	bool help_all, usage; /* "--help all"; "rant help" */
 	bool host_given; /* "rant HOST": the interface may come from the route */
 	bool report, compare; /* modes that read files and measure nothing */

@@ -2,6 +2,7 @@
 /* rant: parse, open, run, report, close. This file is the table of contents; the header of each module describes it. */
 #include "rant.h"
 
+#include "analyse/prove.h"
 #include "analyse/results.h"
 #include "analyse/tree.h"
 #include "doctor/check.h"
@@ -543,6 +544,13 @@ static enum status run_once(struct run *r)
 	return conclude(r);
 }
 
+static enum status prove(const struct options *o)
+{
+	char server[TRANSPORT_NAME_BYTES];
+
+	return (enum status)prove_main(o, o->role == ROLE_EMIT && transport_name(&o->server, server) ? server : NULL);
+}
+
 static enum status check(const struct options *o)
 {
 	FILE *out = o->quiet ? NULL : o->json_path && log_file_is_stdout(o->json_path) ? stderr : stdout;
@@ -599,6 +607,8 @@ int main(int argc, char **argv)
 		return STATUS_FAILED;
 	if (run.options.check)
 		return check(&run.options);
+	if (run.options.prove)
+		return prove(&run.options);
 	run.stop = signals_catch(clean_up);
 	if (!open_all(&run))
 		status = run_once(&run);

@@ -335,6 +335,7 @@ static const struct rule {
 	{ NULL, "explain", "compare", "with", "give one of the two" },
 	{ NULL, "tolerance", "compare", "without", "only --compare has a tolerance" },
 	{ NULL, "anyway", "compare", "without", "only --compare checks that settings are the same" },
+	{ NULL, "prove", "check", "with", "give one of the two" },
 	{ no_interface, "interface", NULL, NULL,
 	  "is missing: give the name of a network interface ('ip link' lists them), or 'rant HOST' to emit by the route" },
 	{ mac_without_interface, "interface", NULL, NULL,
@@ -533,6 +534,26 @@ static int check_reading(const struct parse *p)
 	return -EINVAL;
 }
 
+/* --prove chooses sizes, rates and timestamps itself. */
+static int check_proving(const struct parse *p)
+{
+	static const char *const accepted[] = { "prove", "interface", "address", "ipv4", "ipv6", "port", "transport", "key",
+						"provider", "rx-filter", "cpu", "fifo", "no-step-check", "json", "quiet" };
+
+	for (const struct option_row *row = option_table; row < option_table + option_rows; row++) {
+		bool fits = !p->given[row - option_table];
+
+		for (size_t i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++)
+			fits |= !strcmp(row->name, accepted[i]);
+		if (fits)
+			continue;
+		warnx("%s with --prove: it chooses the packets itself and uses timestamps of the NIC: leave it out",
+		      as_given(p, row->name).text);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 /* A time without a unit that makes sense in another unit only: "--interval 1" is 1 us. */
 static void warn_bare_times(const struct parse *p)
 {
@@ -558,6 +579,8 @@ int options_check_rules(const struct parse *p)
 	}
 	if (reads_files(p))
 		return check_reading(p);
+	if (p->o->prove)
+		return check_proving(p);
 	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
 		if (is_broken(p, &notes[i]))
 			say_rule(p, &notes[i], "warning: ");

@@ -307,6 +307,7 @@ const struct option_row option_table[] = {
 	  .everyday = "" },
 	{ NULL, 0, "check", NULL, FLAG(check), .help = "inspect NICs and host without sending packets",
 	  .everyday = "inspect NICs and host, send nothing" },
+	{ NULL, 0, "prove", NULL, FLAG(prove), .help = "prove by packets whether NIC timestamps are of the wire" },
 
 	{ "Saved results", 0, "report", NULL, FLAG(report),
 	  .help = "report on saved logs or JSON files, without a network" },

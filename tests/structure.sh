@@ -53,6 +53,7 @@ report/export/breach_file.c          host/file.h                      file_write
 report/export/json_configuration.c   wire/transport.h                 transport_name(): the text of an address
 report/export/prometheus.c           wire/transport.h                 transport_name(): the text of an address
 report/log/log_writer.h              host/process/worker.h            the thread of the log
+analyse/prove.c                      host/nic/nic_names.h             the name of each receive filter
 report/text/account.c                host/nic/nic_driver.h            name of the counter of lost timestamps, by driver
 report/text/interim.h                host/process/worker.h            the thread of the reports during a run
 report/text/interim.c                host/process/signals.h           SIGQUIT asks for a report

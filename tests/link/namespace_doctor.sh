@@ -39,6 +39,13 @@ alone 'doctor: veth with kernel stamps' 0 e "--check -i $link_e $K" "${DOCTOR[@]
 	'e.out ~ ^ok    stamps: ' 'e.out ~ ^ok    NIC clock: ' 'e.out ~ , 0 failures$' \
 	'e.out ~ ^ok    busy polling: not requested' 'e.out ~ ^(ok|note|warn) +largest gap: [0-9.]+ us .*measured now, by this process'
 details=() # which --prove refuses
+# What is proved where there are timestamps: tests/lab/test_prove.sh.
+alone 'prove: veth has no hardware clock' 1 e "--prove -i $link_e -a $ip_r" '@silent' 'e.err empty' \
+	"e.out ~ ^Timestamps of $link_e, reflector $ip_r$" "e.out ~ ^STAMP in UDP   no: interface '$link_e' .* has no hardware clock" \
+	"e.out ~ ^ICMP echo      no: interface '$link_e' " "e.out ~ ^not known: interface '$link_e' .* has no hardware clock"
+alone 'prove: without a reflector' 1 e "--prove -i $link_e" '@silent' 'e.err empty' \
+	'e.out ~ ^STAMP in UDP   not tried: needs -a with an IP address$' "e.out ~ ^PTP in L2      no: interface '$link_e' " \
+	'e.out ~ ^not known: a slope needs a reflector: give -a PEER$'
 # valid_json DEFINITION CONDITION: $logs/doctor.json by the schema; DATA is its member of the same name.
 valid_json() {
 	[ -n "${has_jsonschema:-}" ] || return 0
@@ -51,6 +58,14 @@ valid_json() {
 		assert eval(f"({sys.argv[4]})"), DATA
 	EOF
 }
+proof_agrees() {
+	valid_json proof 'DATA["verdict"] == "not_known" and DATA["filters"] == [] and
+		all("has no hardware clock" in packets["failure"] for packets in DATA["packets"][:2])'
+}
+alone 'prove: as JSON, without a table' 1 e "--prove -i $link_e -a $ip_r --quiet --json $logs/doctor.json" '@silent' 'e.out empty' \
+	'e.err empty' '@proof_agrees'
+alone 'prove: the JSON on stdout, the table on stderr' 1 e "--prove -i $link_e --json -" '@silent' 'e.out ~ "verdict": "not_known"' \
+	'e.err ~ ^not known: a slope needs'
 # The text has a line for each.
 check_agrees() {
 	valid_json check "[sum(f['level'] == level for f in DATA['findings']) for level in ('ok', 'note', 'warn', 'fail')] ==

@@ -24,6 +24,8 @@ measure-in-the-cloud.md|rant -i ens5 --stamp|pages: measure in the cloud
 measure-in-the-cloud.md|rant -i ens5 -a|pages: measure in the cloud
 clocks.md|rant --check|pages: the doctor
 clocks.md|fail  stamps|pages: the doctor
+prove.md|rant --prove|else: lab/test_prove.sh, on simulated NICs
+prove.md|Timestamps of|else: lab/test_prove.sh, which compares the slopes
 clocks.md|  NIC clock     : sim0|else: test_clock_packets in the lab has these lines
 compare.md|rant --compare|pages: saved results
 compare.md|worse: p99.9 is|else: namespace_results.sh and test_results_compare, where one is worse
@@ -37,6 +39,7 @@ json.md|rant -i eth0 -a 192.0.2.1 -d 10|pages: JSON into jq
 json.md|rant -i eth0 -a 192.0.2.1 --jsonl|pages: JSON into jq
 json.md|jq -r|pages: JSON into jq
 json.md|rant --check|pages: JSON into jq
+json.md|rant --prove|else: lab/test_prove.sh, on simulated NICs
 json.md|jq -c|else: namespace_explain.sh checks these members
 json.md|java -cp|else: namespace_json.sh, where Java is
 testing.md|    rate/s|else: test_sweep.sh has that table
@@ -605,6 +608,7 @@ watch_fleet() {
 use_rows='
 reflect probes, until the first emitter has ended|run_reflector
 list problems of this host that would disturb a measurement|else: pages: the doctor
+prove whether the NIC'"'"'s timestamps are of the wire, and what it timestamps|else: tests/lab/test_prove.sh, on a NIC with timestamps
 run a permanent reflector under systemd; print its interim report|else: test_service.sh, and namespace_standing.sh
 end the run when p99.9 is known to 5 %|else: namespace_pair.sh
 use a NIC that timestamps PTP packets only|else: namespace_transports.sh
