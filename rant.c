@@ -136,14 +136,14 @@ static void freeze(void *context, const struct sample *s)
 	note_frozen(r, was);
 }
 
-static void freeze_for_peer(void *context, uint32_t seq, const struct sample *s)
+static void freeze_for_peer(void *context, uint16_t ssid, uint32_t seq, const struct sample *s)
 {
 	struct run *r = context;
 	const bool was = trace_is_frozen(&r->trace);
 
 	if (!was)
-		r->breached = s ? *s : (struct sample){ .seq = seq };
-	trace_peer_breach(&r->trace, r->options.role, seq, s);
+		r->breached = s ? *s : (struct sample){ .seq = seq, .ssid = ssid };
+	trace_peer_breach(&r->trace, r->options.role, ssid, seq, s);
 	note_frozen(r, was);
 }
 

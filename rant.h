@@ -192,7 +192,10 @@ struct sample {
 	int64_t latency_ns;
 	int64_t time_ns[ALL_TIMES]; /* since the epoch of the clock that source[] names */
 	uint32_t remote_poll_gap_ns; /* poll_gap_ns of the reflector, as the reply reports it */
+	uint16_t ssid; /* of the probe: identifies the run of the emitter; 0: not known */
 };
+
+#define RUN_ID_FORMAT "%04x" /* of sample.ssid, as users see it */
 
 /* With a timestamp of the kernel on the wire (time_ns[wire]), that is the time at the driver. */
 static inline void sample_note_driver(struct sample *s, unsigned wire, bool remote)

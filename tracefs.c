@@ -396,19 +396,21 @@ void trace_breach(struct trace *t, enum role role, const struct sample *s, int64
 		return;
 	}
 	entered_ns = clock_read_ns(CLOCK_MONOTONIC_RAW);
-	t->last = (struct trace_record){ .seq = s->seq, .latency_ns = s->latency_ns, .role = (uint8_t)role };
+	t->last = (struct trace_record){ .seq = s->seq, .ssid = s->ssid, .latency_ns = s->latency_ns,
+					 .role = (uint8_t)role };
 	compose(&t->last, NULL, s, threshold_ns);
 	mark_and_freeze(t, entered_ns, stop);
 }
 
-void trace_peer_breach(struct trace *t, enum role role, uint32_t seq, const struct sample *s)
+void trace_peer_breach(struct trace *t, enum role role, uint16_t ssid, uint32_t seq, const struct sample *s)
 {
 	int64_t entered_ns;
 
 	if (trace_is_frozen(t))
 		return;
 	entered_ns = clock_read_ns(CLOCK_MONOTONIC_RAW);
-	t->last = (struct trace_record){ .seq = seq, .role = (uint8_t)role };
+	t->last = (struct trace_record){ .seq = seq, .ssid = ssid, .latency_ns = s ? s->latency_ns : 0,
+					 .role = (uint8_t)role };
 	compose(&t->last, role_name(role == ROLE_EMIT ? ROLE_REFLECT : ROLE_EMIT), s, 0);
 	mark_and_freeze(t, entered_ns, true);
 }

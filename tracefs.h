@@ -15,6 +15,7 @@ enum trace_state { TRACE_ARMED, TRACE_FROZEN };
 /* One breach as trace_breach() left it. Another thread may read it while the trace is frozen. */
 struct trace_record {
 	uint32_t seq;
+	uint16_t ssid; /* identifies the run of the emitter; 0: not known */
 	int64_t latency_ns;
 	uint8_t role; /* enum role */
 	bool snapshot_taken;
@@ -69,9 +70,9 @@ void trace_mark_start(struct trace *t, enum role role);
  * switches tracing off and takes the snapshot, and the trace is frozen. While it is, a breach is only counted. */
 void trace_breach(struct trace *t, enum role role, const struct sample *s, int64_t threshold_ns, bool stop);
 
-/* Hot. The same for the breach of the other host, with the number of its packet, the role of that host and the times of
- * this host. s: NULL if they are not known. No effect while the trace is frozen. */
-void trace_peer_breach(struct trace *t, enum role role, uint32_t seq, const struct sample *s);
+/* Hot. The same for the breach of the other host, with the run and the number of its packet, the role of that host and
+ * the times of this host. s: NULL if they are not known. No effect while the trace is frozen. */
+void trace_peer_breach(struct trace *t, enum role role, uint16_t ssid, uint32_t seq, const struct sample *s);
 
 /* True: the trace is frozen, and t->last may be read by any thread. */
 bool trace_is_frozen(const struct trace *t);

@@ -217,7 +217,7 @@ static void read_packet(struct stamps *s, const struct tree *t)
 	char key[16];
 
 	tree_integer(tree_member(t, "seq"), &seq);
-	*s = (struct stamps){ .seq = (uint32_t)seq };
+	*s = (struct stamps){ .seq = (uint32_t)seq, .other_run = tree_member(t, "run") };
 	for (int n = 1; n <= 4; n++)
 		for (int kind = 0; kind < STAMP_KINDS; kind++) {
 			snprintf(key, sizeof(key), "T%d_%s", n, stamp_kinds[kind]);
@@ -249,7 +249,7 @@ static int read_packets(struct evidence *e, const struct tree *list)
 
 		read_packet(s, tree_item(list, i));
 		/* The breached packet is in the list, too. */
-		if (s->seq == e->breach.seq)
+		if (s->seq == e->breach.seq && !s->other_run)
 			complete_breach(&e->breach, s);
 		else
 			e->packets++;
@@ -268,6 +268,7 @@ static int read_details(struct evidence *e, const struct tree *t)
 	for (size_t i = 0; i < tree_length(irqs) && e->irqs < EVIDENCE_IRQS_MAX; i++)
 		if (tree_integer(tree_member(tree_item(irqs, i), "irq"), &number) && number >= 0 && number <= INT32_MAX)
 			e->irq[e->irqs++] = (int32_t)number;
+	evidence_read_name(tree_member(t, "run"), e->run, sizeof(e->run));
 	evidence_read_name(tree_member(t, "interface"), e->interface, sizeof(e->interface));
 	evidence_read_name(tree_member(t, "blame"), e->blame, sizeof(e->blame));
 	e->hw_known = read_time(tree_at(t, "relations.hw_minus_realtime_ns"), &e->hw_minus_realtime_ns);
@@ -359,8 +360,8 @@ static int read_text(struct evidence *e, int folder_fd, char *why)
 	if (!file) {
 		error = errno;
 		return evidence_refuse(why, error,
-				       "all.txt: %s: give a folder rant-ROLE-NUMBER-seq-SEQ that --save-trace has "
-				       "written", error == ELOOP ? "is a symbolic link" :
+				       "all.txt: %s: give a folder rant-ROLE-run-RUN-seq-SEQ that --save-trace "
+				       "has written", error == ELOOP ? "is a symbolic link" :
 				       error == EINVAL ? "is not a regular file" : strerror(error));
 	}
 	error = trace_text_read(&e->text, file);

@@ -14,6 +14,7 @@
 
 #define EVIDENCE_PACKETS_MAX 1000
 #define EVIDENCE_IRQS_MAX 256
+#define RUN_ID_BYTES 8
 
 /* STAMP_QUEUE: a sent packet entered the queueing discipline; STAMP_DRIVER: its driver got it. */
 enum stamp_kind { STAMP_SW, STAMP_KERNEL, STAMP_HW, STAMP_QUEUE, STAMP_DRIVER, STAMP_KINDS };
@@ -23,6 +24,7 @@ extern const char *const stamp_kinds[STAMP_KINDS]; /* as the names of times end:
 /* The times of one packet at this host, by T1 to T4; the NIC's are of its own clock, all others of CLOCK_REALTIME. */
 struct stamps {
 	uint32_t seq;
+	bool other_run; /* a packet of another emitter than the breach: seq is not comparable */
 	bool known[5][STAMP_KINDS];
 	int64_t ns[5][STAMP_KINDS];
 };
@@ -49,6 +51,7 @@ struct evidence {
 
 	/* From breach.json. */
 	bool details; /* it was read */
+	char run[RUN_ID_BYTES]; /* empty: not known */
 	int cpu; /* of the measuring thread; -1: not known */
 	int irqs;
 	int32_t irq[EVIDENCE_IRQS_MAX]; /* interrupts of the NIC */

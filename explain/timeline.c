@@ -68,7 +68,7 @@ static void put_packet(struct json *j, const struct evidence *e, const struct st
 	const bool emit = e->role == ROLE_EMIT;
 	int64_t sent_ns, received_ns, bound_ns, other_ns;
 
-	if (!place_nearest(e, s, emit ? 1 : 3, &sent_ns, &bound_ns) ||
+	if (s->other_run || !place_nearest(e, s, emit ? 1 : 3, &sent_ns, &bound_ns) ||
 	    !place_nearest(e, s, emit ? 4 : 2, &received_ns, &other_ns))
 		return;
 	json_row(j, NULL);
@@ -310,6 +310,7 @@ void timeline_write(struct json *j, const struct evidence *e, const struct owner
 
 	json_object(j, "timeline");
 	json_text(j, "role", role_name(e->role));
+	json_text(j, "run", *e->run ? e->run : NULL);
 	json_text(j, "interface", *e->interface ? e->interface : NULL);
 	json_integer(j, "pid", e->text.breach.pid);
 	json_integer(j, "cpu", e->text.breach.cpu);

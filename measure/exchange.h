@@ -119,7 +119,7 @@ struct exchange {
 	/* Called in the loop for a sample above the threshold, before any other processing. May be NULL. */
 	void (*on_breach)(void *context, const struct sample *s);
 	/* Called in the loop for a breach of the other host. s: the sample of that number; NULL: not known. May be NULL. */
-	void (*on_peer_breach)(void *context, uint32_t seq, const struct sample *s);
+	void (*on_peer_breach)(void *context, uint16_t ssid, uint32_t seq, const struct sample *s);
 	/* enum trace_state of the trace that on_breach freezes; NULL: none */
 	const _Atomic int *trace_state;
 	struct freeze_done froze; /* set by the two hooks */

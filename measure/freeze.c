@@ -20,12 +20,12 @@ INLINE uint32_t age_us(int64_t since_ns, int64_t now_ns)
 	return us < 0 ? 0 : us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
 }
 
-/* The hook of a breach of the other host. */
-static void freeze_here(struct exchange *x, uint32_t seq, const struct flight *f)
+/* The hook of a breach of the other host, at this packet of the emitter's run. */
+static void freeze_here(struct exchange *x, uint16_t ssid, uint32_t seq, const struct flight *f)
 {
 	x->froze = (struct freeze_done){ .was_frozen = false };
 	if (x->on_peer_breach)
-		x->on_peer_breach(x->context, seq, f ? &f->sample : NULL);
+		x->on_peer_breach(x->context, ssid, seq, f ? &f->sample : NULL);
 	exchange_note_rest(x);
 }
 
@@ -146,7 +146,7 @@ static void note_peer_breach(struct exchange *x, const struct packet_freeze *f, 
 	z->has_peer = z->seen = z->changed = true;
 	z->peer_seq = f->seq;
 	counter_add(&r->of_peer, 1);
-	freeze_here(x, f->seq, probe);
+	freeze_here(x, x->plan->ssid, f->seq, probe);
 	if (r->first.outcome)
 		return;
 	r->event_raw_ns = event_raw_ns(probe, clock_read_ns(CLOCK_MONOTONIC));
@@ -307,7 +307,7 @@ void freeze_for_emitter(struct exchange *x, struct session *session)
 	int64_t now_ns;
 
 	z->due = false;
-	freeze_here(x, z->due_seq, f);
+	freeze_here(x, session->sender.ssid, z->due_seq, f);
 	now_ns = clock_read_ns(CLOCK_MONOTONIC);
 	z->allowed_ns = now_ns;
 	remember_frozen(x, session, z->due_seq, now_ns);

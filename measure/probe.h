@@ -101,6 +101,7 @@ INLINE struct flight *probe_send(struct exchange *x)
 	if (x->pace.interval_ns)
 		f->late_ns = clock_read_ns(CLOCK_MONOTONIC) - x->emit.due_ns;
 	s->seq = x->next_key;
+	s->ssid = x->plan->ssid;
 	s->time_ns[EMIT_T1_USER] = clock_read_ns(CLOCK_REALTIME);
 	s->source[EMIT_T1_USER] = SOURCE_USER;
 	f->detailed = exchange_is_detailed(x, s->seq, (uint32_t)x->options->stages.every);

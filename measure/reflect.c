@@ -379,6 +379,7 @@ INLINE void reflect_answer(struct exchange *x)
 
 	exchange_begin_gaps(x, false);
 	f->sample.seq = r->seq;
+	f->sample.ssid = r->ssid;
 	f->warmup = x->warmup_left > 0;
 	f->detailed = exchange_is_detailed(x, r->seq, r->kernel_every) ||
 		      (x->options->stages.detail == STAGES_FULL &&

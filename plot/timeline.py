@@ -31,6 +31,7 @@ class Host:
     def __init__(self, path, data):
         self.path, self.seq, self.why, self.data = path, data["seq"], data["why"], data["timeline"]
         self.role, self.latency_ns, self.shift_ns = self.data["role"], data["latency_ns"], 0
+        self.run = clean(self.data["run"]) if self.data.get("run") else None
         self.name = f"{ROLES[self.role]} {clean(self.data['interface'] or '', 20)}".strip()
         self.stamps = {one["name"]: one for one in self.data["stamps"]}
         self.late = self.data["late"]
@@ -113,6 +114,8 @@ def why_not_a_pair(one, other):
     """The reason for which two folders are not of one breach; None: they are."""
     if one.role == other.role:
         return f"both are of the {ROLES[one.role]}: give one folder of each host"
+    if one.run is not None and other.run is not None and one.run != other.run:  # an older rant has saved none
+        return f"they are of different runs, {one.run} and {other.run}"
     if one.seq != other.seq:
         return f"they are of different packets, {one.seq} and {other.seq}"
     emit, reflect = (one, other) if one.role == "emit" else (other, one)
@@ -143,8 +146,8 @@ def read_all(paths):
     if len(hosts) == 2 and not pairs:
         raise Bad(f"{clean(paths[0])} and {clean(paths[1])} do not belong together: {why_not_a_pair(*hosts)}")
     if len(pairs) != 1:
-        numbers = ", ".join(str(e.seq) for e, _ in pairs[:8])
-        raise Bad(f"{len(hosts)} folders: {f'{len(pairs)} pairs, of packets {numbers}: give two folders' if pairs else 'no two of them are of one breach'}")
+        names = ", ".join(f"{e.seq} of run {e.run or r.run or 'not known'}" for e, r in pairs[:8])
+        raise Bad(f"{len(hosts)} folders: {f'{len(pairs)} pairs, of packets {names}: give two folders' if pairs else 'no two of them are of one breach'}")
     emit, reflect = pairs[0]
     between = offset(emit, reflect)
     reflect.shift_ns = between[0]

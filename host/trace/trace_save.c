@@ -290,6 +290,16 @@ static int save_files(struct plan *p, struct trace_saved *saved)
 
 /* ---- Saving ------------------------------------------------------------------------------------------------------ */
 
+/* The run, which both hosts know, so that the folders of one breach have the same end of their names. */
+static int put_name(const struct trace *t, char *name, size_t bytes)
+{
+	const struct trace_record *r = &t->last;
+
+	if (!r->ssid)
+		return snprintf(name, bytes, "rant-%s-%u-seq-%" PRIu32, role_name(r->role), t->saves + 1, r->seq);
+	return snprintf(name, bytes, "rant-%s-run-" RUN_ID_FORMAT "-seq-%" PRIu32, role_name(r->role), r->ssid, r->seq);
+}
+
 /* Creates a folder NAME.part for a NAME that does not exist. Fills both names; returns the open folder, or -errno. */
 static int make_part(int folder_fd, const struct trace *t, char *name, char *part, size_t bytes)
 {
@@ -297,8 +307,7 @@ static int make_part(int folder_fd, const struct trace *t, char *name, char *par
 	int fd;
 
 	for (int try = 1; try <= NAME_TRIES; try++) {
-		int used = snprintf(name, bytes, "rant-%s-%u-seq-%" PRIu32, role_name(t->last.role),
-				    t->saves + 1, t->last.seq);
+		const int used = put_name(t, name, bytes);
 
 		if (try > 1)
 			snprintf(name + used, bytes - (size_t)used, ".%d", try);

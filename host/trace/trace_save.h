@@ -25,7 +25,8 @@ struct trace_saved {
 int trace_check_folder(const char *folder);
 
 /* Writes the frozen trace, merged and per CPU, into a new folder inside `folder` that only this user may read; it gets
- * its name, rant-ROLE-NUMBER-seq-SEQ, when the text is complete. Then saves the raw pages, which may empty the buffer,
+ * its name, rant-ROLE-run-RUN-seq-SEQ, when the text is complete; RUN: the SSID in hexadecimal, and if it is not known
+ * rant-ROLE-NUMBER-seq-SEQ with the number of the save. Then saves the raw pages, which may empty the buffer,
  * as far as that is possible. Call it while the trace is frozen, or after the run. 1:
  * *saved has the path; 0: no breach occurred; -errno after one line, and no file is left. */
 int trace_save(struct trace *t, const char *folder, struct trace_saved *saved);

@@ -29,7 +29,7 @@ static bool is_ordinary(const struct breach_facts *f, const struct sample *s)
 	const int64_t threshold_ns = f->report->options->threshold_ns;
 	int64_t value_ns;
 
-	return s->seq != f->sample->seq &&
+	return (s->seq != f->sample->seq || s->ssid != f->sample->ssid) &&
 	       (!threshold_ns || !result_metric(f->report->result, s, &value_ns) || value_ns <= threshold_ns);
 }
 
@@ -39,7 +39,8 @@ static unsigned count_before(const struct breach_facts *f)
 	const unsigned n = neighbours_count(f->neighbours);
 
 	for (unsigned i = 0; i < n; i++)
-		if (neighbours_at(f->neighbours, i)->seq == f->sample->seq)
+		if (neighbours_at(f->neighbours, i)->seq == f->sample->seq &&
+		    neighbours_at(f->neighbours, i)->ssid == f->sample->ssid)
 			return i;
 	return n;
 }
@@ -156,14 +157,24 @@ static bool is_converted(const struct breach_facts *f, const struct sample *s, i
 	return f->converted && !time_is_remote(i) && s->source[i] != SOURCE_HARDWARE;
 }
 
+/* Text of the run; NULL: not known. */
+static const char *run_id(char text[8], const struct sample *s)
+{
+	snprintf(text, 8, RUN_ID_FORMAT, s->ssid);
+	return s->ssid ? text : NULL;
+}
+
 static void put_packet(struct json *j, const struct breach_facts *f, const struct sample *s)
 {
 	const enum role role = f->report->options->role;
 	const int64_t remote = f->report->result->remote;
-	char label[16];
+	char label[16], run[8];
 
 	json_row(j, NULL);
 	json_count(j, "seq", s->seq);
+	/* A number is of one packet only within a run. */
+	if (s->ssid != f->sample->ssid)
+		json_text(j, "run", run_id(run, s));
 	for (int i = 0; i < ALL_TIMES; i++) {
 		int64_t ns = s->time_ns[i];
 
@@ -275,6 +286,7 @@ int breach_file_write(int folder_fd, const struct breach_facts *f)
 	const unsigned before = count_before(f);
 	int fd = openat(folder_fd, FILE_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600), error;
 	struct json j;
+	char run[8];
 
 	if (fd < 0)
 		return -errno;
@@ -282,6 +294,8 @@ int breach_file_write(int folder_fd, const struct breach_facts *f)
 	json_object(&j, NULL);
 	json_integer(&j, "schema", 1);
 	json_text(&j, "role", role_name(f->report->options->role));
+	if (f->sample->ssid)
+		json_text(&j, "run", run_id(run, f->sample));
 	json_count(&j, "seq", f->sample->seq);
 	json_integer(&j, "latency_ns", f->sample->latency_ns);
 	json_integer(&j, "threshold_ns", f->report->options->threshold_ns);

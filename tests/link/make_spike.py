@@ -11,6 +11,7 @@ import sys
 US = 1000
 S = 10**9
 SEQ = 500
+RUN = "1f3a"
 ORDINARY = 20
 BOOT_NS = {"emit": 7000 * S, "reflect": 52000 * S}  # trace clock at the time 0 of this file
 REAL_NS = {"emit": 1000 * S, "reflect": 2500 * S + 123_456_789}  # CLOCK_REALTIME; the hosts are not synchronised
@@ -96,14 +97,17 @@ def write(folder, role):
         for us, task, pid, cpu, context, event in lines:
             ns = us * US + BOOT_NS[role]
             file.write(f"{task:>16}-{pid:<7} [{cpu:03}] ..{context}.. {ns // S}.{ns % S // US:06}: {event}\n")
+    # Another emitter measures with the same numbers, at other times.
+    others = [{"seq": SEQ - ORDINARY + i, "run": "000b", **{name: ns for name, ns in stamps(i * 1000 - 7400, False).items() if host_of(name) == role}}
+              for i in range(1, ORDINARY + 1)]
     packets = [{"seq": SEQ - ORDINARY - 1 + i, **{name: ns for name, ns in stamps(i * 1000, False).items() if host_of(name) == role}}
                for i in range(1, ORDINARY + 1)]
     with open(os.path.join(folder, "breach.json"), "w", encoding="ascii") as file:
-        json.dump({"schema": 1, "role": role, "seq": SEQ, "host_cpu": 2, "interface": "eth1",
+        json.dump({"schema": 1, "role": role, "run": RUN, "seq": SEQ, "host_cpu": 2, "interface": "eth1",
                    "irqs": [{"irq": 45, "name": "eth1-rx-1"}],
                    "blame": "nic_to_kernel" if role == "reflect" else "remote_nic_to_kernel",
                    "relations": {"hw_minus_realtime_ns": NIC_NS[role], "hw_bound_ns": 200},
-                   "packets": [*packets, {"seq": SEQ, **times}]}, file)
+                   "packets": [*packets, *(others if role == "reflect" else ()), {"seq": SEQ, **times}]}, file)
 
 
 def main():

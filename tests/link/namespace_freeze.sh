@@ -70,6 +70,54 @@ of_the_emitter() { # NAME ARGUMENTS STATUS
 	end_freeze
 }
 
+# The folders of one breach have the same run and number, also of two emitters at one reflector, one after the other.
+folders() {
+	local one run
+
+	begin_freeze 'freeze: both hosts save a folder with the id of the run and the number' || return 0
+	mkdir "$work/spikes-e" "$work/spikes-r"
+	as=$(with_spikes app 500 600000) start_reflector r "$K -s -T -C --allow-freeze -w 0 --trace-rearm --trace-interval 0.1 --save-trace $work/spikes-r"
+	for one in e1 e2; do
+		as=$as_emitter start_emitter $one "$K -s -T -t 500000 -w 0 --freeze-peer --count 1200 --timeout 5000 --save-trace $work/spikes-e"
+		finish $one
+		check "@expect_status $one 2"
+		poll grep -q 1 "$instance/tracing_on" # switched on again after the save
+	done
+	terminate r
+	check '@expect_status r 0'
+	ls "$work/spikes-e" >"$work/names-e"
+	ls "$work/spikes-r" >"$work/names-r"
+	[ "$(grep -cE '^rant-emit-run-[0-9a-f]{4}-seq-[0-9]+$' "$work/names-e")" = 2 ] || complain "the emitters left $(cat "$work/names-e")"
+	[ "$(sed 's/emit/reflect/' "$work/names-e")" = "$(cat "$work/names-r")" ] ||
+		complain "these are not pairs: $(cat "$work/names-e" "$work/names-r")"
+	for one in "$work"/spikes-[er]/rant-*; do
+		run=${one##*-run-}
+		grep -q "^	\"run\": \"${run%%-*}\",$" "$one/breach.json" || complain "breach.json of $one has another run"
+	done
+	rm -r "$work/spikes-e" "$work/spikes-r"
+	end_freeze
+}
+
+# By -S, where the kernel has snapshots.
+timeline() {
+	local trace=-S
+
+	[ -e /sys/kernel/tracing/snapshot ] || trace=-T
+	begin_freeze "freeze: rant-plot --timeline draws what both hosts saved, with $trace" || return 0
+	mkdir "$work/spikes-e" "$work/spikes-r"
+	as=$(with_spikes app 500 1500000) start_reflector r "$K -s $trace --allow-freeze -w 100 --save-trace $work/spikes-r"
+	as=$as_emitter start_emitter e "$K -s $trace -t 1200000 -w 100 --freeze-peer --count 700 --timeout 5000 --save-trace $work/spikes-e"
+	finish e
+	terminate r
+	check '@expect_status e 2'
+	check '@expect_status r 0'
+	python3 "$(dirname "$0")/../../plot/rant-plot" --timeline "$work"/spikes-[er]/*-seq-499 -o "$work/spike.svg" 2>"$work/plot.err" ||
+		complain "rant-plot: $(head -3 "$work/plot.err")"
+	grep -qE 'App processing took [1-9][.][0-9]* s' "$work/spike.svg" || complain "the picture has: $(grep -o '>Packet [^<]*' "$work/spike.svg" | head -1)"
+	rm -r "$work/spikes-e" "$work/spikes-r"
+	end_freeze
+}
+
 of_the_reflector() {
 	begin_freeze 'freeze: a breach of the reflector freezes the emitter' || return 0
 	as=$(with_spikes app 500 600000) start_reflector r "$K -s -T -C -t 500000 -w 100"
@@ -163,6 +211,8 @@ all_of_them() {
 	of_the_emitter 'freeze: a breach freezes both hosts, with 16 in flight' '-C --window 16' 0
 	of_the_emitter 'freeze: the breach that ends the run freezes both hosts' '' 2
 	of_the_emitter 'freeze: the breach that ends the run freezes both hosts, with 16 in flight' '--window 16' 2
+	folders
+	timeline
 	of_the_reflector
 	not_allowed
 	without_trace

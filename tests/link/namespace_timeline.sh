@@ -83,6 +83,14 @@ one_host() {
 	verdict
 }
 
+changes_packets() { # FOLDER PYTHON: of each packet `one` in breach.json
+	"$python" -B -c 'import json, sys
+data = json.load(open(sys.argv[1]))
+for one in data["packets"]:
+    exec(sys.argv[2])
+json.dump(data, open(sys.argv[1], "w"))' "$spikes/$1/breach.json" "$2"
+}
+
 without_perfetto() {
 	begin 'timeline: an archive without the Python module perfetto gives one line, which names it' || return 0
 	mkdir -p "$work/without/perfetto"
@@ -107,13 +115,13 @@ make_other_folders() {
 	cp -r "$spikes/emit" "$spikes/number"
 	sed -i 's/seq=500/seq=499/' "$spikes/number/all.txt"
 	cp -r "$spikes/reflect" "$spikes/run"
-	sed -i 's/T2_HW=2505\.14/T2_HW=2505.13/' "$spikes/run/all.txt"
+	changes_packets run 'one.update({"T2_HW": one["T2_HW"] - (one["seq"] == 500) * 10000000} if "T2_HW" in one else {})'
 	cp -r "$spikes/reflect" "$spikes/apart"
-	"$python" -B -c 'import json, sys
-data = json.load(open(sys.argv[1]))
-for one in data["packets"]:
-    one.update({name: one[name] + (one["seq"] != 500) * (one["seq"] % 7) * 1000000 for name in one if name.startswith("T")})
-json.dump(data, open(sys.argv[1], "w"))' "$spikes/apart/breach.json"
+	changes_packets apart 'one.update({name: one[name] + (one["seq"] != 500) * (one["seq"] % 7) * 1000000 for name in one if name.startswith("T")})'
+	cp -r "$spikes/reflect" "$spikes/restarted"
+	sed -i 's/"run": "1f3a"/"run": "1f3b"/' "$spikes/restarted/breach.json"
+	cp -r "$spikes/reflect" "$spikes/older"
+	sed -i 's/"run": "1f3a", //' "$spikes/older/breach.json"
 	mkdir "$spikes/empty"
 	cp -r "$spikes/reflect" "$spikes/cut"
 	head -c 3000 "$spikes/reflect/all.txt" >"$spikes/cut/all.txt"
@@ -125,6 +133,7 @@ refused() {
 	refuses 'emit and number do not belong together: both are of the emitter' emit number -o x.svg
 	refuses 'number and reflect do not belong together: they are of different packets, 499 and 500' number reflect -o x.svg
 	refuses 'emit and run do not belong together: T2_HW of packet 500 is another time in each' emit run -o x.svg
+	refuses 'emit and restarted do not belong together: they are of different runs, 1f3a and 1f3b' emit restarted -o x.svg
 	refuses 'emit and apart do not belong together: no offset of the clocks fits the packets of both' emit apart -o x.svg
 	refuses 'empty: all.txt: No such file or directory' emit empty -o x.svg
 	refuses 'nowhere: No such file or directory' nowhere -o x.svg
@@ -136,10 +145,12 @@ refused() {
 
 list_of_folders() {
 	begin 'timeline: the pair of one breach is found in a list of folders' || return 0
-	draws 0 number run reflect emit -o pair.svg
+	draws 0 number run restarted reflect emit -o pair.svg
 	cmp -s "$spikes/both.svg" "$spikes/pair.svg" || complain 'another pair was drawn'
+	draws 0 restarted emit older -o older.svg # of an older rant: by the number and the times
+	cmp -s "$spikes/both.svg" "$spikes/older.svg" || complain 'without the id of the run another picture was drawn'
 	cp -r "$spikes/reflect" "$spikes/again"
-	refuses '3 folders: 2 pairs, of packets 500, 500: give two folders' emit reflect again -o x.svg
+	refuses '3 folders: 2 pairs, of packets 500 of run 1f3a, 500 of run 1f3a: give two folders' emit reflect again -o x.svg
 	refuses '3 folders: no two of them are of one breach' number run reflect -o x.svg
 	verdict
 }

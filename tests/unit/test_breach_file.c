@@ -116,6 +116,32 @@ static void a_host_without_a_threshold(void **state)
 	assert_int_equal(count_of(write_it(), "{\"seq\":"), 31);
 }
 
+/* Two emitters at one reflector: a packet of the other may have the number of the breach. */
+static void two_runs_at_a_reflector(void **state)
+{
+	const char *file;
+	struct sample s;
+
+	(void)state;
+	begin_reflector(0);
+	kept = (struct neighbours){ .slot = slots, .held = &held };
+	for (uint32_t seq = 1; seq <= 30; seq++) {
+		s = response(seq, 1000 + seq, 2000);
+		s.ssid = seq % 2 ? 0x1f3a : 0xb;
+		neighbours_add(&kept, &s);
+	}
+	breached = response(30, 300000, 2100);
+	breached.ssid = 0x1f3a;
+	neighbours_add(&kept, &breached);
+	file = write_it();
+	assert_non_null(strstr(file, "\"role\": \"reflect\",\n\t\"run\": \"1f3a\",\n\t\"seq\": 30,"));
+	assert_int_equal(count_of(file, "{\"seq\":"), 31);
+	assert_int_equal(count_of(file, "{\"seq\":30,\"run\":\"000b\",\"T2_HW\":"), 1);
+	assert_int_equal(count_of(file, "{\"seq\":29,\"T2_HW\":"), 1);
+	assert_int_equal(count_of(file, "\"run\":\"000b\""), 15);
+	assert_int_equal(count_of(file, "\"run\":"), 16);
+}
+
 static struct sample sent_through(struct sample s, int64_t queue_ns, int64_t driver_ns)
 {
 	s.source[KERNEL_QUEUE] = s.source[KERNEL_DRIVER] = SOURCE_KERNEL;
@@ -257,6 +283,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_breach_of_a_reflector, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_host_without_a_threshold, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(two_runs_at_a_reflector, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(few_packets, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_part_is_to_blame, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_last_thousand_before_the_breach, set_up, tear_down),

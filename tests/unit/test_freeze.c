@@ -8,16 +8,17 @@
 #define BEGIN_NS (1000 * NS_PER_S)
 #define INTERVAL_NS (10 * NS_PER_S)
 #define BREACH_SEQ 17
+#define SSID 5
 
 static struct exchange x;
 static struct options options;
 static struct channel channel;
-static struct packet_plan plan = { .freeze = true };
+static struct packet_plan plan = { .ssid = SSID, .freeze = true };
 static struct sessions sessions;
 static _Atomic int trace_state;
 static int64_t now_ns;
 static unsigned hooks;
-static uint32_t hook_seq;
+static uint32_t hook_seq, hook_ssid;
 static bool hook_has_sample;
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
@@ -29,13 +30,14 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 }
 
 /* A trace that takes 20 us to freeze. */
-static void on_peer_breach(void *context, uint32_t seq, const struct sample *s)
+static void on_peer_breach(void *context, uint16_t ssid, uint32_t seq, const struct sample *s)
 {
 	const bool was = trace_state;
 
 	(void)context;
 	hooks++;
 	hook_seq = seq;
+	hook_ssid = ssid;
 	hook_has_sample = s;
 	now_ns += 20 * NS_PER_US;
 	trace_state = 1;
@@ -259,6 +261,7 @@ static void a_breach_of_the_reflector(void **state)
 	reply(FREEZE_BREACH, BREACH_SEQ, 40, true);
 	assert_int_equal(hooks, 1);
 	assert_int_equal(hook_seq, BREACH_SEQ);
+	assert_int_equal(hook_ssid, SSID);
 	assert_true(hook_has_sample);
 	assert_int_equal(x.result.freeze.first.outcome, FREEZE_BY_PEER);
 	assert_int_equal(x.result.freeze.first.peer_ns.value, 40 * NS_PER_US);
@@ -299,7 +302,7 @@ static void begin_reflector(void)
 	begin(ROLE_REFLECT);
 	for (unsigned i = 0; i < 3; i++)
 		sessions.session[i].sender = (struct session_sender){ .address = { 1, i / 2 }, .port = (uint16_t)(1000 + i),
-								      .ssid = 5 };
+								      .ssid = SSID };
 }
 
 static void an_allowed_request_is_honoured_once(void **state)
@@ -314,6 +317,7 @@ static void an_allowed_request_is_honoured_once(void **state)
 	assert_int_equal(request(0, FREEZE_ASKED, BREACH_SEQ).flags, 0); /* not yet */
 	assert_int_equal(hooks, 1);
 	assert_int_equal(hook_seq, BREACH_SEQ);
+	assert_int_equal(hook_ssid, SSID);
 	now_ns += 100 * NS_PER_US;
 	/* Again, and from another port of the same emitter. */
 	for (unsigned port = 0; port < 2; port++) {

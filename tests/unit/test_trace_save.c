@@ -567,6 +567,27 @@ static void test_number_in_the_name(void **state)
 	assert_null(strstr(saved.path, ".2"));
 }
 
+/* The name has the run, which both hosts know; of two packets with this number in the same run the second gets ".2". */
+static void test_run_in_the_name(void **state)
+{
+	struct sample s = spike;
+
+	(void)state;
+	s.ssid = 0x3a;
+	open_well(false);
+	trace_breach(&t, ROLE_REFLECT, &s, 100000, true);
+	assert_int_equal(save(), 1);
+	assert_string_equal(strrchr(saved.path, '/'), "/rant-reflect-run-003a-seq-4294967295");
+	assert_int_equal(rearm(), 0);
+	trace_peer_breach(&t, ROLE_REFLECT, 0x3a, 4294967295, NULL);
+	assert_int_equal(save(), 1);
+	assert_string_equal(strrchr(saved.path, '/'), "/rant-reflect-run-003a-seq-4294967295.2");
+	assert_int_equal(rearm(), 0);
+	trace_peer_breach(&t, ROLE_EMIT, 0xf03a, 7, NULL);
+	assert_int_equal(save(), 1);
+	assert_string_equal(strrchr(saved.path, '/'), "/rant-emit-run-f03a-seq-7");
+}
+
 static void test_disk_is_full(void **state)
 {
 	(void)state;
@@ -682,6 +703,7 @@ int main(void)
 		PLAIN(test_cut_marker_is_found),
 		PLAIN(test_nothing_is_overwritten),
 		PLAIN(test_number_in_the_name),
+		PLAIN(test_run_in_the_name),
 		PLAIN(test_disk_is_full),
 		PLAIN(test_faults_of_saving),
 		PLAIN(test_folder),

@@ -78,16 +78,18 @@ static void test_breach_of_the_other_host(void **state)
 
 	(void)state;
 	open_well(false);
-	trace_peer_breach(&t, ROLE_REFLECT, 4711, &spike);
+	trace_peer_breach(&t, ROLE_REFLECT, 0x1f3a, 4711, &spike);
 	text = get_file("trace_marker");
 	assert_non_null(strstr(text, "RANT_BREACH role=reflect seq=4711 latency_ns=330151 breach_of=emit "
 			       "T2_HW=1773883524.780127138 "));
 	assert_true(trace_is_frozen(&t));
 	assert_true(t.unsaved);
 	assert_int_equal(t.last.seq, 4711);
+	assert_int_equal(t.last.ssid, 0x1f3a);
+	assert_int_equal(t.last.latency_ns, spike.latency_ns); /* the report finds the folder by it */
 	assert_string_equal(fake.steps, "m o0");
 	/* Not while it is frozen, and that is no breach of this host. */
-	trace_peer_breach(&t, ROLE_REFLECT, 4712, &spike);
+	trace_peer_breach(&t, ROLE_REFLECT, 0x1f3a, 4712, &spike);
 	assert_int_equal(t.last.seq, 4711);
 	assert_int_equal(t.while_frozen, 0);
 	assert_int_equal(t.marked, 1);
@@ -97,7 +99,7 @@ static void test_breach_of_the_reflector_without_a_sample(void **state)
 {
 	(void)state;
 	open_well(false);
-	trace_peer_breach(&t, ROLE_EMIT, 4711, NULL);
+	trace_peer_breach(&t, ROLE_EMIT, 0x1f3a, 4711, NULL);
 	assert_non_null(strstr(get_file("trace_marker"), "RANT_BREACH role=emit seq=4711 breach_of=reflect REALTIME="));
 }
 
