@@ -189,6 +189,7 @@ struct sample {
 	/* The reply reports that user times and timestamps of the reflector are from the same timebase; or are not. */
 	bool same_timebase : 1, off_scale : 1;
 	bool alike : 1; /* the reply reports the same clock for T2 and T3 */
+	bool converted : 1; /* the times of user space and of the kernel of this host are on the timebase of the NIC */
 	int64_t latency_ns;
 	int64_t time_ns[ALL_TIMES]; /* since the epoch of the clock that source[] names */
 	uint32_t remote_poll_gap_ns; /* poll_gap_ns of the reflector, as the reply reports it */

@@ -293,11 +293,14 @@ static void put_times(struct marker *x, enum role role, const struct sample *s)
 	};
 
 	for (int i = 0; i < TIMES; i++) {
-		if (s->source[i] == SOURCE_NONE || s->source[i] > SOURCE_HARDWARE)
+		if (s->source[i] == SOURCE_NONE || s->source[i] > SOURCE_HARDWARE ||
+		    (s->converted && s->source[i] != SOURCE_HARDWARE))
 			continue;
 		put_text(x, times[role][i]);
 		put_seconds(x, sources[s->source[i]], s->time_ns[i]);
 	}
+	if (s->converted)
+		return;
 	if (s->source[KERNEL_RECEIVE])
 		put_seconds(x, role == ROLE_EMIT ? " T4_KERNEL=" : " T2_KERNEL=", s->time_ns[KERNEL_RECEIVE]);
 	if (s->source[KERNEL_QUEUE])

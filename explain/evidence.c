@@ -225,12 +225,12 @@ static void read_packet(struct stamps *s, const struct tree *t)
 		}
 }
 
-/* Times that were not known yet when the marker was written. */
+/* The marker lacks times that were not known yet, and may have those of user space by the clock of the NIC. */
 static void complete_breach(struct stamps *breach, const struct stamps *s)
 {
 	for (int n = 1; n <= 4; n++)
 		for (int kind = 0; kind < STAMP_KINDS; kind++) {
-			if (breach->known[n][kind] || !s->known[n][kind])
+			if (!s->known[n][kind])
 				continue;
 			breach->known[n][kind] = true;
 			breach->ns[n][kind] = s->ns[n][kind];

@@ -96,6 +96,7 @@ void sample_convert_user_times(struct exchange *x, struct flight *f)
 	for (int i = KERNEL_QUEUE; i <= KERNEL_DRIVER && f->detailed; i++)
 		if (f->sample.source[i])
 			converted &= convert(x, f, i);
+	f->sample.converted = true; /* a time without a place has no source any more */
 	counter_add(&x->result.account.unconverted, !converted);
 }
 

@@ -91,9 +91,8 @@ INLINE struct flight *verb_open(struct exchange *x, const bool emit)
 	memset(f->sample.source, SOURCE_NONE, sizeof(f->sample.source));
 	f->sample.follow_up = FOLLOW_UP_NONE;
 	f->sample.poll_gap_ns = f->sample.remote_poll_gap_ns = 0;
-	f->sample.same_timebase = f->sample.off_scale = f->breach = f->kept = f->counted = f->validated =
-		f->has_offset =
-			      f->set = f->detailed = false;
+	f->sample.same_timebase = f->sample.off_scale = f->sample.converted = false;
+	f->breach = f->kept = f->counted = f->validated = f->has_offset = f->set = f->detailed = false;
 	memset(f->bound_ns, 0, sizeof(f->bound_ns));
 	f->state = FLIGHT_NONE;
 	f->key = x->next_key;

@@ -65,7 +65,7 @@ void breach_complete(const struct result *r, struct sample *s)
 			return;
 		}
 	}
-	for (int i = 0; i < ALL_TIMES && r->converted; i++)
+	for (int i = 0; i < ALL_TIMES && r->converted && !s->converted; i++)
 		if (!time_is_remote(i) && (s->source[i] == SOURCE_USER || i >= KERNEL_RECEIVE))
 			s->source[i] = SOURCE_NONE;
 }

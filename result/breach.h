@@ -16,7 +16,7 @@ void breach_note(struct result *r, const struct sample *s);
 bool breach_read(const struct result *r, uint64_t index, struct sample *s);
 
 /* For a sample as it was at its breach, in any thread: adds the times that came after that, if the breach is kept; else
- * removes the times that may not be converted to the timebase of the NIC yet. */
+ * removes the times that are not converted to the timebase of the NIC. */
 void breach_complete(const struct result *r, struct sample *s);
 
 /* Calls act() once for each breach, in order; overwritten breaches are counted in `missed`. One thread at a time. */

@@ -700,6 +700,12 @@ static void a_breach_is_completed_from_its_kept_sample(void **state)
 	assert_int_equal(s.source[REMOTE + REFLECT_T2_USER], SOURCE_USER);
 	assert_int_equal(s.source[REMOTE_KERNEL_RECEIVE], SOURCE_KERNEL);
 
+	s = breached(5000); /* as at the breach of the other host */
+	s.converted = true;
+	breach_complete(&b.x.result, &s);
+	assert_int_equal(s.source[EMIT_T1_USER], SOURCE_USER);
+	assert_int_equal(s.source[KERNEL_RECEIVE], SOURCE_KERNEL);
+
 	b.x.result.converted = false;
 	s = breached(5000);
 	breach_complete(&b.x.result, &s);

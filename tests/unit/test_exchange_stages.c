@@ -433,6 +433,7 @@ static void stages_are_right_without_synchronisation(void **state)
 		/* A reflector converts T3 of its reply too. */
 		assert_int_equal(hook.converted, (role == ROLE_EMIT ? 2 : 3) * PACKETS);
 		assert_int_equal(b.x.result.account.unconverted, 0);
+		assert_true(b.x.flight[(b.x.next_key - 1) & b.x.flight_mask].sample.converted);
 		for (int i = 0; i < STAGES && b.x.result.stage[i]; i++) {
 			check_stage(i);
 			if (stages_by_hand[role][i].peer || stages_by_hand[role][i].kernel)

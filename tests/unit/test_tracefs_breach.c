@@ -103,6 +103,20 @@ static void test_breach_of_the_reflector_without_a_sample(void **state)
 	assert_non_null(strstr(get_file("trace_marker"), "RANT_BREACH role=emit seq=4711 breach_of=reflect REALTIME="));
 }
 
+/* Readers take the times of user space and the kernel to be by CLOCK_REALTIME. */
+static void test_times_by_the_nic_are_left_out(void **state)
+{
+	struct sample s = spike;
+
+	(void)state;
+	open_well(false);
+	s.source[KERNEL_RECEIVE] = SOURCE_KERNEL;
+	s.converted = true;
+	trace_peer_breach(&t, ROLE_REFLECT, 0x1f3a, 4711, &s);
+	assert_non_null(strstr(get_file("trace_marker"), "breach_of=emit T2_HW=1773883524.780127138 "
+			       "T3_HW=1773883524.780457289 REALTIME="));
+}
+
 static void test_longest_marker(void **state)
 {
 	struct sample s = { .seq = UINT32_MAX, .latency_ns = INT64_MIN };
@@ -295,6 +309,7 @@ int main(void)
 		PLAIN(test_breach_marker_of_the_emitter),
 		PLAIN(test_breach_of_the_other_host),
 		PLAIN(test_breach_of_the_reflector_without_a_sample),
+		PLAIN(test_times_by_the_nic_are_left_out),
 		PLAIN(test_longest_marker),
 		PLAIN(test_full_text_is_cut),
 		PLAIN(test_order_of_steps),
