@@ -4,7 +4,8 @@
  *
  * Entry and exit events push and pop contexts. The letter of the context in each line of the trace (h, H, s) closes a
  * context whose exit is missing; it never opens one, since the end of such a context would be a guess. If a line names
- * another task than the last switch, a switch is missing, and the time since the previous event is OWNER_LOST.
+ * another task than the last switch, a switch is missing, and the time since the previous event is OWNER_LOST. If all
+ * CPUs fall silent at once, the machine stood still: OWNER_UNSEEN.
  */
 #include "explain/owner.h"
 
@@ -13,6 +14,8 @@
 #include <string.h>
 
 #define SPANS_OF_EVENT 3 /* a lost context, an NMI, the owner from then on */
+#define SPANS_OF_CPU 128 /* of standstills, beside those of its events */
+#define STILL_NS NS_PER_MS /* the machine may have stood still from this time without an event on */
 #define TASKS 256 /* tasks whose work function and softirq are kept while they do not run */
 
 enum level { LEVEL_THREAD, LEVEL_SOFTIRQ, LEVEL_IRQ, LEVELS };
@@ -21,19 +24,25 @@ enum level { LEVEL_THREAD, LEVEL_SOFTIRQ, LEVEL_IRQ, LEVELS };
 struct state {
 	bool known; /* an event of this CPU was read */
 	bool open[LEVELS];
-	bool flagged[LEVELS]; /* its entry had the letter of this context; PREEMPT_RT has no letter for softirqs */
+	bool flagged[LEVELS]; /* its entry had the letter of this context; older PREEMPT_RT has no letter for softirqs */
 	struct owner owner[LEVELS];
 	int64_t last_ns; /* last event */
 };
 
 struct finder {
+	const struct trace_text *text;
 	struct owners *owners;
 	int32_t own_pid;
+	bool complete; /* the buffer holds all events since tracing began, at: */
+	int64_t begin_ns;
+	bool seen[TRACE_TEXT_CPUS_MAX]; /* an event of this CPU was read */
+	int stills; /* standstills; SPANS_OF_CPU / 2 at most */
 	struct state cpu[TRACE_TEXT_CPUS_MAX];
 	struct task {
 		int32_t pid;
 		uint32_t function; /* of its work item; 0: none */
 		bool in_softirq; /* PREEMPT_RT: it was preempted within a softirq */
+		bool flagged; /* as that of the softirq */
 		struct owner softirq;
 	} task[TASKS];
 };
@@ -59,7 +68,7 @@ static void add_span(struct timeline *t, int64_t from_ns, const struct owner *ow
 static int open_spans(struct owners *o, const struct trace_text *t)
 {
 	size_t events[TRACE_TEXT_CPUS_MAX] = { 0 };
-	struct span *next = calloc(t->count, SPANS_OF_EVENT * sizeof(*next));
+	struct span *next = calloc(t->count * SPANS_OF_EVENT + TRACE_TEXT_CPUS_MAX * SPANS_OF_CPU, sizeof(*next));
 
 	o->spans = next;
 	if (!next)
@@ -68,7 +77,7 @@ static int open_spans(struct owners *o, const struct trace_text *t)
 		events[t->event[i].cpu]++;
 	for (size_t cpu = 0; cpu < TRACE_TEXT_CPUS_MAX; cpu++) {
 		o->cpu[cpu].span = next;
-		next += SPANS_OF_EVENT * events[cpu];
+		next += SPANS_OF_EVENT * events[cpu] + SPANS_OF_CPU;
 	}
 	return 0;
 }
@@ -116,14 +125,15 @@ static void switch_task(struct finder *f, struct state *s, const struct event *e
 {
 	struct task *from = task_of(f, e->pid), *to;
 
-	from->in_softirq = e->pid && s->open[LEVEL_SOFTIRQ] && !s->flagged[LEVEL_SOFTIRQ];
+	from->in_softirq = e->pid && s->open[LEVEL_SOFTIRQ];
+	from->flagged = s->flagged[LEVEL_SOFTIRQ];
 	from->softirq = s->owner[LEVEL_SOFTIRQ];
 	set_thread(f, s, e->number, e->name, e->prio);
 	to = task_of(f, e->number);
 	s->open[LEVEL_IRQ] = false;
 	s->open[LEVEL_SOFTIRQ] = to->in_softirq;
 	s->owner[LEVEL_SOFTIRQ] = to->softirq;
-	s->flagged[LEVEL_SOFTIRQ] = false;
+	s->flagged[LEVEL_SOFTIRQ] = to->flagged;
 	to->in_softirq = false;
 }
 
@@ -196,47 +206,97 @@ static void add_nmi(struct timeline *t, const struct state *s, const struct even
 		add_span(t, began_ns, &(struct owner){ .class = OWNER_NMI, .name = e->name });
 }
 
+/* If the buffer holds all events since tracing began, a CPU without an event at its beginning was in the state in which
+ * its first event found it. Only a plain thread is sure; an interrupt with the letter h did not interrupt a softirq. */
+static void extend_to_begin(struct finder *f, struct timeline *t, struct state *s, const struct event *e)
+{
+	const struct owner *thread = &s->owner[LEVEL_THREAD];
+	const bool interrupts = e->kind == EVENT_IRQ_ENTRY || e->kind == EVENT_VECTOR_ENTRY;
+
+	if (!f->complete || f->seen[e->cpu] || e->context != (interrupts ? 'h' : '.') ||
+	    (thread->class != OWNER_THREAD && thread->class != OWNER_RANT))
+		return;
+	add_span(t, f->begin_ns, thread);
+	s->last_ns = f->begin_ns; /* an NMI that began before that, too, has the time since then */
+}
+
+/* ---- Standstill of the machine ----------------------------------------------------------------------------------- */
+
+/* The timer tick of the scheduler: a CPU that is not idle has it in equal intervals, unless nohz_full stops it. */
+static bool is_tick(const struct finder *f, const struct event *e)
+{
+	const char *function = e->kind == EVENT_HRTIMER_ENTRY ? trace_text_name(f->text, e->name) : "";
+
+	return !strcmp(function, "tick_nohz_handler") || !strcmp(function, "tick_sched_timer");
+}
+
+/* Before event i no CPU had an event for still_ns. In the same time before that, as far as the buffer has it, the ticks of
+ * this CPU came at least four times as often, and it was not idle: its interrupts stopped. Not so while the kernel stops
+ * all CPUs itself (kernel/stop_machine.c). */
+static bool was_stopped(const struct finder *f, size_t i, int cpu, int64_t still_ns)
+{
+	const struct event *const event = f->text->event;
+	const struct owner *thread = &f->cpu[cpu].owner[LEVEL_THREAD];
+	const int64_t last_ns = event[i - 1].ns;
+	const int64_t from_ns = last_ns - still_ns > event[0].ns ? last_ns - still_ns : event[0].ns;
+	int64_t next_ns = last_ns, pause_ns = 0;
+
+	if (!f->cpu[cpu].known || thread->class == OWNER_IDLE ||
+	    !strncmp(trace_text_name(f->text, thread->name), "migration/", strlen("migration/")))
+		return false;
+	while (i-- > 0 && event[i].ns >= from_ns) {
+		if (event[i].cpu != cpu || !is_tick(f, &event[i]))
+			continue;
+		pause_ns = next_ns - event[i].ns > pause_ns ? next_ns - event[i].ns : pause_ns;
+		next_ns = event[i].ns;
+	}
+	pause_ns = next_ns - from_ns > pause_ns ? next_ns - from_ns : pause_ns;
+	return pause_ns <= still_ns / 4 && pause_ns <= (last_ns - from_ns) / 3;
+}
+
+/* An SMI or a hypervisor stops all CPUs at once. One CPU alone may as well have had its interrupts off. */
+static void look_for_standstill(struct finder *f, size_t i)
+{
+	const struct event *e = &f->text->event[i];
+	const int64_t last_ns = i ? e[-1].ns : e->ns, still_ns = e->ns - last_ns;
+	int stopped = 0;
+
+	if (still_ns < STILL_NS || e->kind == EVENT_LOST || f->stills == SPANS_OF_CPU / 2)
+		return;
+	for (int cpu = 0; cpu < TRACE_TEXT_CPUS_MAX; cpu++)
+		stopped += was_stopped(f, i, cpu, still_ns);
+	if (stopped < 2)
+		return;
+	f->stills++;
+	for (int cpu = 0; cpu < TRACE_TEXT_CPUS_MAX; cpu++) {
+		if (!f->cpu[cpu].known)
+			continue;
+		add_span(&f->owners->cpu[cpu], last_ns, &(struct owner){ .class = OWNER_UNSEEN });
+		add_span(&f->owners->cpu[cpu], e->ns, top(&f->cpu[cpu]));
+		f->cpu[cpu].last_ns = e->ns; /* no time before that is that of an NMI or of lost events */
+	}
+}
+
 static void add_event(struct finder *f, const struct event *e)
 {
 	struct state *s = &f->cpu[e->cpu];
 	struct timeline *t = &f->owners->cpu[e->cpu];
 
 	if (e->kind == EVENT_LOST) {
+		f->seen[e->cpu] = true;
 		if (s->known)
 			add_span(t, s->last_ns, &(struct owner){ .class = OWNER_LOST });
 		*s = (struct state){ .last_ns = e->ns };
 		return;
 	}
 	correct(f, t, s, e);
+	extend_to_begin(f, t, s, e);
+	f->seen[e->cpu] = true;
 	if (e->kind == EVENT_NMI)
 		add_nmi(t, s, e);
 	apply(f, s, e);
 	s->last_ns = e->ns;
 	add_span(t, e->ns, top(s));
-}
-
-/* If the buffer holds all events since tracing began, a CPU without an event at its beginning was in the state of its
- * first line. */
-static void extend_to_begin(struct owners *o, const struct trace_text *t)
-{
-	const int64_t begin_ns = t->event[0].ns;
-	bool seen[TRACE_TEXT_CPUS_MAX] = { false };
-
-	if (!t->lost_known || t->lost_before || t->dropped)
-		return;
-	for (size_t i = 0; i < t->count; i++) {
-		const struct event *e = &t->event[i];
-		struct timeline *line = &o->cpu[e->cpu];
-
-		if (seen[e->cpu])
-			continue;
-		seen[e->cpu] = true;
-		/* The first event may have begun another context: only a plain thread is sure. */
-		if (line->count && e->context == '.' && e->kind != EVENT_SWITCH && e->kind != EVENT_LOST &&
-		    line->span[0].from_ns == e->ns &&
-		    (line->span[0].owner.class == OWNER_THREAD || line->span[0].owner.class == OWNER_RANT))
-			line->span[0].from_ns = begin_ns;
-	}
 }
 
 int owners_find(struct owners *o, const struct trace_text *t, int32_t own_pid)
@@ -250,14 +310,18 @@ int owners_find(struct owners *o, const struct trace_text *t, int32_t own_pid)
 		free(f);
 		return error;
 	}
+	f->text = t;
 	f->owners = o;
 	f->own_pid = own_pid;
-	for (size_t i = 0; i < t->count; i++)
+	f->begin_ns = t->event[0].ns;
+	f->complete = t->lost_known && !t->lost_before && !t->dropped;
+	for (size_t i = 0; i < t->count; i++) {
+		look_for_standstill(f, i);
 		add_event(f, &t->event[i]);
+	}
 	/* Tracing stopped on all CPUs at the same time, after the last event. */
 	for (size_t cpu = 0; cpu < TRACE_TEXT_CPUS_MAX; cpu++)
 		o->cpu[cpu].end_ns = t->event[t->count - 1].ns;
-	extend_to_begin(o, t);
 	free(f);
 	return 0;
 }

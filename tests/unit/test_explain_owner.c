@@ -54,7 +54,7 @@ static const char *parts_of(int cpu, int from_us, int to_us)
 	static const char *const classes[] = {
 		[OWNER_ABSENT] = "absent", [OWNER_LOST] = "lost", [OWNER_NMI] = "nmi", [OWNER_IRQ] = "irq",
 		[OWNER_VECTOR] = "vector", [OWNER_SOFTIRQ] = "softirq", [OWNER_THREAD] = "thread",
-		[OWNER_IDLE] = "idle", [OWNER_RANT] = "rant",
+		[OWNER_IDLE] = "idle", [OWNER_RANT] = "rant", [OWNER_UNSEEN] = "not seen",
 	};
 	static char line[1024];
 	struct owner_parts p = { .count = 0 };
@@ -125,6 +125,14 @@ static const struct {
 	  "130 ksoft-5 1 " SWITCH("ksoft", "5", "R", "rt", "6", "49") "150 rt-6 1 " SWITCH("rt", "6", "S", "ksoft", "5", "120")
 	  "155 ksoft-5 1 . softirq_exit: vec=3 [action=NET_RX]\n200 ksoft-5 1 . x: y\n",
 	  "rant rant 77 10; thread ksoft 5 47; softirq NET_RX 3 23; thread rt 6 20" },
+	{ "PREEMPT_RT: a softirq in a thread, preempted, with the letter of its context",
+	  BEGIN "110 rant-77 1 " SWITCH("rant", "77", "R", "ksoft", "5", "120")
+	  "112 ksoft-5 1 s softirq_entry: vec=3 [action=NET_RX]\n120 ksoft-5 1 s x: y\n"
+	  "130 ksoft-5 1 s sched_switch: prev_comm=ksoft prev_pid=5 prev_prio=120 prev_state=R ==> next_comm=rt next_pid=6 next_prio=49\n"
+	  "140 rt-6 1 . x: y\n"
+	  "150 rt-6 1 " SWITCH("rt", "6", "S", "ksoft", "5", "120")
+	  "155 ksoft-5 1 s softirq_exit: vec=3 [action=NET_RX]\n200 ksoft-5 1 . x: y\n",
+	  "rant rant 77 10; thread ksoft 5 47; softirq NET_RX 3 23; thread rt 6 20" },
 	{ "idle states", "100 <idle>-0 1 . cpu_idle: state=3 cpu_id=1\n"
 	  "150 <idle>-0 1 . cpu_idle: state=4294967295 cpu_id=1\n"
 	  "160 <idle>-0 1 " SWITCH("swapper/1", "0", "R", "rant", "77", "120")
@@ -143,6 +151,22 @@ static const struct {
 	{ "a CPU without an event at the beginning of a complete buffer",
 	  "# Buffer: 9 KiB per CPU; events lost before the first lines, of all CPUs: 0\n"
 	  "90 x-5 0 . x: y\n150 rant-77 1 . x: y\n200 rant-77 1 . x: y\n", "rant rant 77 100" },
+	{ "a CPU whose first event of a complete buffer is an interrupt",
+	  "# Buffer: 9 KiB per CPU; events lost before the first lines, of all CPUs: 0\n"
+	  "90 x-5 0 . x: y\n150 rant-77 1 h local_timer_entry: vector=236\n160 rant-77 1 h local_timer_exit: vector=236\n"
+	  "200 rant-77 1 . x: y\n", "rant rant 77 90; vector local timer 236 10" },
+	{ "a CPU whose first event of a complete buffer is an interrupt of a softirq",
+	  "# Buffer: 9 KiB per CPU; events lost before the first lines, of all CPUs: 0\n"
+	  "90 x-5 0 . x: y\n150 rant-77 1 H local_timer_entry: vector=236\n160 rant-77 1 H local_timer_exit: vector=236\n"
+	  "200 rant-77 1 . x: y\n", "absent 50; vector local timer 236 10; rant rant 77 40" },
+	{ "a CPU whose first event of a complete buffer is a switch",
+	  "# Buffer: 9 KiB per CPU; events lost before the first lines, of all CPUs: 0\n"
+	  "90 x-5 0 . x: y\n150 other-6 1 " SWITCH("other", "6", "S", "rant", "77", "120")
+	  "200 rant-77 1 . x: y\n", "thread other 6 50; rant rant 77 50" },
+	{ "a CPU whose first event of a complete buffer is an NMI that began before",
+	  "# Buffer: 9 KiB per CPU; events lost before the first lines, of all CPUs: 0\n"
+	  "90 x-5 0 . x: y\n150 rant-77 1 . nmi_handler: perf() delta_ns: 70000 handled: 1\n200 rant-77 1 . x: y\n",
+	  "nmi perf 50; rant rant 77 50" },
 	{ "a buffer that ends earlier", BEGIN "160 rant-77 1 . x: y\n", "rant rant 77 60; absent 40" },
 	{ "a CPU that is not traced", "100 x-5 0 . x: y\n200 x-5 0 . x: y\n", "absent 100" },
 	{ "no event", "", "absent 100" },
@@ -155,6 +179,68 @@ static void each_class(void **state)
 		given(*cases[i].events ? cases[i].events : "#\n");
 		if (strcmp(parts_of(1, 100, 200), cases[i].parts))
 			fail_msg("%s:\n%s\nexpected:\n%s", cases[i].name, parts_of(1, 100, 200), cases[i].parts);
+		done(NULL);
+	}
+}
+
+/* Ticks of a CPU in a thread, from 0 on every 4 ms until to_us. */
+static void add_ticks(char *lines, size_t bytes, const char *thread, int cpu, int to_us)
+{
+	for (int us = 0; us <= to_us; us += 4000)
+		text_add(lines, bytes, "%d %s %d h hrtimer_expire_entry: hrtimer=0 function=tick_nohz_handler now=1\n",
+			 us + cpu, thread, cpu);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	return atoi(*(char *const *)a) - atoi(*(char *const *)b);
+}
+
+/* The lines in the order of their times. */
+static void given_sorted(char *lines)
+{
+	static char sorted[65536];
+	char *line[512], *save;
+	size_t n = 0;
+
+	for (char *next = strtok_r(lines, "\n", &save); next; next = strtok_r(NULL, "\n", &save))
+		line[n++] = next;
+	qsort(line, n, sizeof(*line), by_time);
+	*sorted = '\0';
+	for (size_t i = 0; i < n; i++)
+		text_add(sorted, sizeof(sorted), "%s\n", line[i]);
+	given(sorted);
+}
+
+/* Both CPUs have ticks until 24 ms; CPU 1 has the next event at 60 ms. */
+static void standstill_of_the_machine(void **state)
+{
+	static const struct {
+		const char *name, *thread, *other;
+		int other_until_us, until_us; /* ticks of the other CPU, and the next event of this one */
+		const char *parts; /* of 20 to 70 ms of CPU 1 */
+	} rows[] = {
+		{ "all CPUs", "rant-77", "x-5", 24000, 60000, "rant rant 77 14000; not seen 35998" },
+		{ "the other CPU goes on", "rant-77", "x-5", 100000, 60000, "rant rant 77 49998" },
+		{ "the other CPU is idle, which stops its tick", "rant-77", "<idle>-0", 24000, 60000, "rant rant 77 49998" },
+		{ "the other CPU has no tick, by nohz_full", "rant-77", "x-5", 0, 60000, "rant rant 77 49998" },
+		{ "this CPU alone is traced", "rant-77", "x-5", -1, 60000, "rant rant 77 49998" },
+		{ "shorter than four ticks", "rant-77", "x-5", 24000, 39000, "rant rant 77 49998" },
+		{ "the kernel stops all CPUs", "migration/1-9", "migration/2-10", 24000, 60000, "thread migration/1 9 49998" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		char lines[16384] = "";
+
+		add_ticks(lines, sizeof(lines), rows[i].thread, 1, 24000);
+		add_ticks(lines, sizeof(lines), rows[i].other, 2, rows[i].other_until_us);
+		for (int us = rows[i].until_us; us <= 70000; us += 1000)
+			text_add(lines, sizeof(lines), "%d %s 1 . x: y\n", us, rows[i].thread);
+		given_sorted(lines);
+		/* 2 us: from the tick of CPU 1 to the one of CPU 2, from where all is silent */
+		if (strcmp(parts_of(1, 20002, 70000), rows[i].parts))
+			fail_msg("%s:\n%s\nexpected:\n%s", rows[i].name, parts_of(1, 20002, 70000), rows[i].parts);
 		done(NULL);
 	}
 }
@@ -230,7 +316,7 @@ static void more_owners_than_a_list_holds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_class), cmocka_unit_test(no_such_cpu),
+		cmocka_unit_test(each_class), cmocka_unit_test(standstill_of_the_machine), cmocka_unit_test(no_such_cpu),
 		cmocka_unit_test(parts_sum_to_the_interval), cmocka_unit_test(more_owners_than_a_list_holds),
 	};
 
