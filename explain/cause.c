@@ -238,6 +238,10 @@ static const struct stage_row *longest_stage(const struct evidence *e, struct pl
 
 static int choose_stage(struct cause *c, const struct evidence *e, struct placed *i, char *why)
 {
+	const struct stamps *s = &e->breach;
+	const bool by_nic = s->known[1][STAMP_HW] || s->known[2][STAMP_HW] || s->known[3][STAMP_HW] ||
+			    s->known[4][STAMP_HW];
+
 	c->stage = *e->blame ? stage_named(e->blame) : NULL;
 	if (*e->blame && !c->stage)
 		return evidence_refuse(why, EINVAL,
@@ -250,10 +254,10 @@ static int choose_stage(struct cause *c, const struct evidence *e, struct placed
 	if (c->stage)
 		return 0;
 	return evidence_refuse(why, EINVAL, "no stage of this host can be placed in the trace: %s",
-			       e->breach.known[2][STAMP_HW] || e->breach.known[4][STAMP_HW] ||
-			       e->breach.known[1][STAMP_HW] || e->breach.known[3][STAMP_HW] ?
-			       "the relation of the NIC's clock is not in breach.json" :
-			       "measure with -s, which records the times of the program");
+			       !by_nic ? "measure with -s, which records the times of the program" :
+			       e->hw_known ? "the times of the program are not in breach.json: they could not be "
+			       "converted to the clock of the NIC, or -s was not given" :
+			       "the relation of the NIC's clock is not in breach.json");
 }
 
 static void add_cpus(struct cause *c)
@@ -316,7 +320,7 @@ int cause_cpu(const struct cause *c, const struct owner *o)
 	int64_t most_ns = 0;
 	int cpu = -1;
 
-	for (int k = 0; k < SECTIONS; k++)
+	for (int k = 0; k < SECTIONS && o->class != OWNER_WIRE; k++)
 		for (int i = 0; i < c->section[k].parts.count; i++) {
 			const struct owner_part *p = &c->section[k].parts.part[i];
 

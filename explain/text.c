@@ -157,7 +157,9 @@ static void add_section(char *text, size_t bytes, const struct cause *c, const s
 	};
 	const struct section_time *s = &c->section[k];
 
-	if (k == SECTION_INTERRUPT)
+	if (k == SECTION_INTERRUPT && s->irq < 0)
+		text_add(text, bytes, "NIC to NET_RX raised");
+	else if (k == SECTION_INTERRUPT)
 		text_add(text, bytes, "NIC to interrupt %d %s", s->irq, trace_text_name(&e->text, s->irq_name));
 	else if (k == SECTION_APP && c->stage->kind == STAGE_IS_APP)
 		text_add(text, bytes, "program");
@@ -166,7 +168,7 @@ static void add_section(char *text, size_t bytes, const struct cause *c, const s
 	if (s->cpu >= 0)
 		text_add(text, bytes, " on CPU %d", s->cpu);
 	if (k == SECTION_STACK && s->packets)
-		text_add(text, bytes, ", %d other packets before it", s->packets);
+		text_add(text, bytes, ", %d other packet%s before it", s->packets, s->packets > 1 ? "s" : "");
 	add_owners(text, bytes, &e->text, s);
 }
 

@@ -10,6 +10,7 @@
 /* A loop of rant that polls makes a system call more often than this. */
 #define UNSEEN_NS 10000
 #define SEARCH_EVENTS 65536
+#define RECEIVE_NS 1000000 /* most time of a batch of GRO */
 
 /* ---- The interval of a stage ------------------------------------------------------------------------------------- */
 
@@ -87,7 +88,7 @@ struct walk {
 	struct section_time *section; /* all SECTIONS */
 };
 
-/* Ends a section at a milestone, which may be off by the resolution of the text. */
+/* Ends a section, or a part of it, at a milestone, which may be off by the resolution of the text. */
 static void end_section(struct walk *w, enum section section, int cpu, int64_t ns)
 {
 	struct section_time *s = &w->section[section];
@@ -98,7 +99,7 @@ static void end_section(struct walk *w, enum section section, int cpu, int64_t n
 		ns = w->at_ns;
 	s->there = true;
 	s->cpu = cpu;
-	s->ns = ns - w->at_ns;
+	s->ns += ns - w->at_ns;
 	owner_add_interval(&s->parts, w->owners, cpu, w->at_ns, ns);
 	w->at_ns = ns;
 }
@@ -111,6 +112,22 @@ static void rename_owners(struct section_time *s, enum owner_class from, enum ow
 			s->parts.part[i].owner.class = (uint8_t)to;
 }
 
+/* Time that the measuring thread had of an interval without an event of its CPU; 0: another owner had some of it. */
+static int64_t only_rant(const struct walk *w, int cpu, int64_t from_ns, int64_t to_ns)
+{
+	struct owner_parts p = { .count = 0 };
+	int64_t ns = 0;
+
+	owner_add_interval(&p, w->owners, cpu, from_ns, to_ns);
+	for (int i = 0; i < p.count; i++) {
+		if (p.part[i].owner.class == OWNER_RANT)
+			ns = p.part[i].ns;
+		else if (p.part[i].owner.class != OWNER_UNSEEN) /* the machine stood still */
+			return 0;
+	}
+	return ns;
+}
+
 /* Longest time without an event of a CPU for which the measuring thread had it: OWNER_UNSEEN. */
 static void split_unseen(const struct walk *w, enum section section, int64_t from_ns)
 {
@@ -121,15 +138,11 @@ static void split_unseen(const struct walk *w, enum section section, int64_t fro
 	for (size_t i = trace_text_first(t, from_ns); ; i++) {
 		const bool ends = i == t->count || t->event[i].ns >= w->at_ns;
 		const int64_t ns = ends ? w->at_ns : t->event[i].ns;
-		struct owner_parts p = { .count = 0 };
 
 		if (!ends && t->event[i].cpu != s->cpu)
 			continue;
-		if (ns - last_ns >= UNSEEN_NS) {
-			owner_add_interval(&p, w->owners, s->cpu, last_ns, ns);
-			if (p.count == 1 && p.part[0].owner.class == OWNER_RANT)
-				unseen_ns += ns - last_ns;
-		}
+		if (ns - last_ns >= UNSEEN_NS)
+			unseen_ns += only_rant(w, s->cpu, last_ns, ns);
 		last_ns = ns;
 		if (ends)
 			break;
@@ -164,17 +177,39 @@ static const struct event *own_interrupt(const struct walk *w, int64_t to_ns)
 	return NULL;
 }
 
-static void walk_interrupt(struct walk *w, int64_t stack_ns, int *cpu)
+/* The event of the packet itself: the last one before the kernel takes its receive time, with GRO up to a batch of packets
+ * later (net/core/gro.c). NULL: it is not in the trace. cpu: -1: any. */
+static const struct event *own_receive(const struct walk *w, int64_t stack_ns, int cpu)
 {
-	const struct event *irq = own_interrupt(w, stack_ns);
+	const struct trace_text *t = &w->e->text;
+	const int64_t from_ns = stack_ns - RECEIVE_NS, to_ns = stack_ns + 3 * TRACE_TEXT_NS;
+	const struct event *own = find_last(t, (struct wanted){ EVENT_RECEIVE, cpu, -1, w->e->interface }, from_ns, to_ns);
+
+	/* The event may be of a lower interface. */
+	return own || cpu < 0 ? own : find_last(t, (struct wanted){ EVENT_RECEIVE, cpu, -1, NULL }, from_ns, to_ns);
+}
+
+/* If no interrupt of the NIC is known, as of virtual NICs: the softirq NET_RX is raised by it. NULL: not in the trace. */
+static const struct event *own_raise(const struct walk *w, const struct event *receive)
+{
+	if (w->e->irqs || !receive)
+		return NULL;
+	return find_first(&w->e->text, (struct wanted){ EVENT_SOFTIRQ_RAISE, receive->cpu, SOFTIRQ_NET_RX, NULL },
+			  w->i->from_ns, receive->ns);
+}
+
+static void walk_interrupt(struct walk *w, const struct event *receive, int64_t stack_ns, int *cpu)
+{
+	const struct event *irq = own_interrupt(w, stack_ns), *raise = irq ? NULL : own_raise(w, receive);
+	const struct event *end = irq ? irq : raise;
 	struct section_time *s = &w->section[SECTION_INTERRUPT];
 
-	if (!irq)
+	if (!end)
 		return;
-	*cpu = irq->cpu;
-	end_section(w, SECTION_INTERRUPT, irq->cpu, irq->ns);
-	s->irq = irq->number;
-	s->irq_name = irq->name;
+	*cpu = end->cpu;
+	end_section(w, SECTION_INTERRUPT, end->cpu, end->ns);
+	s->irq = irq ? irq->number : -1;
+	s->irq_name = end->name;
 	/* While a thread runs, a pending interrupt is taken at once unless interrupts are off. */
 	rename_owners(s, OWNER_THREAD, OWNER_HELD);
 	rename_owners(s, OWNER_RANT, OWNER_HELD);
@@ -202,21 +237,22 @@ static void walk_net_rx(struct walk *w, int64_t stack_ns, int *cpu)
 	name_wait(&w->section[SECTION_NET_RX], t, rx);
 }
 
-/* Until the packet is in the stack: there the kernel takes its receive time. */
+/* Until the packet is in the stack: there the kernel takes its receive time. Before the event of the packet itself the
+ * softirq NET_RX worked for other packets. */
 static void walk_stack(struct walk *w, int64_t stack_ns, int cpu)
 {
 	const struct trace_text *t = &w->e->text;
-	const int64_t from_ns = w->at_ns;
+	const struct event *own = own_receive(w, stack_ns, cpu);
 	struct section_time *s = &w->section[SECTION_STACK];
 
-	end_section(w, SECTION_STACK, cpu, stack_ns);
-	for (size_t i = trace_text_first(t, from_ns); i < t->count && t->event[i].ns < stack_ns - TRACE_TEXT_NS; i++)
+	for (size_t i = trace_text_first(t, w->at_ns); own && &t->event[i] < own; i++)
 		s->packets += t->event[i].kind == EVENT_RECEIVE && t->event[i].cpu == cpu;
-	if (!s->packets)
-		return;
+	if (own && s->packets)
+		end_section(w, SECTION_STACK, cpu, own->ns);
 	for (int i = 0; i < s->parts.count; i++)
 		if (s->parts.part[i].owner.class == OWNER_SOFTIRQ && s->parts.part[i].owner.number == SOFTIRQ_NET_RX)
 			s->parts.part[i].owner = (struct owner){ .class = OWNER_PACKETS };
+	end_section(w, SECTION_STACK, cpu, stack_ns);
 }
 
 /* From the stack to the socket, to the thread, to the program. */
@@ -250,17 +286,15 @@ static void walk_thread(struct walk *w, int stack_cpu)
 
 static void walk_receive(struct walk *w, const struct stage_row *stage, const struct stamps *s)
 {
-	const struct trace_text *t = &w->e->text;
 	const struct event *receive;
 	int64_t stack_ns, bound_ns;
 	int cpu = -1;
 
 	if (!evidence_place(w->e, s, stage->from[w->e->role], STAMP_KERNEL, &stack_ns, &bound_ns))
 		stack_ns = w->i->to_ns;
-	receive = find_first(t, (struct wanted){ EVENT_RECEIVE, -1, -1, w->e->interface }, stack_ns - 3 * TRACE_TEXT_NS,
-			     stack_ns + 3 * TRACE_TEXT_NS);
+	receive = own_receive(w, stack_ns, -1);
 	if (stage->from_kind == STAMP_HW) {
-		walk_interrupt(w, stack_ns, &cpu);
+		walk_interrupt(w, receive, stack_ns, &cpu);
 		walk_net_rx(w, stack_ns, &cpu);
 		if (cpu < 0 && receive)
 			cpu = receive->cpu;
@@ -293,12 +327,23 @@ static struct optional kernel_time(const struct walk *w, const struct stage_row 
 	return optional_of(ns);
 }
 
-static void walk_wire(struct walk *w)
+/* From the driver to the timestamp. While the driver passes the packet to the NIC, interrupts may hold it up; all other
+ * time on its CPU is that of the NIC. */
+static void walk_wire(struct walk *w, int cpu)
 {
 	struct section_time *s = &w->section[SECTION_WIRE];
+	struct owner_parts on_cpu = { .count = 0 };
 
 	*s = (struct section_time){ .there = true, .cpu = -1, .ns = w->i->to_ns - w->at_ns };
-	owner_add(&s->parts, &(struct owner){ .class = OWNER_WIRE }, s->ns);
+	owner_add_interval(&on_cpu, w->owners, cpu, w->at_ns, w->i->to_ns);
+	for (int i = 0; i < on_cpu.count; i++) {
+		const struct owner_part *p = &on_cpu.part[i];
+		const bool interrupts = p->owner.class >= OWNER_NMI && p->owner.class <= OWNER_SOFTIRQ;
+
+		owner_add(&s->parts, interrupts ? &p->owner : &(struct owner){ .class = OWNER_WIRE }, p->ns);
+		if (interrupts)
+			s->cpu = cpu;
+	}
 }
 
 /* The kernel takes its time at the queueing discipline right before the event net_dev_queue, and the driver takes its
@@ -316,7 +361,7 @@ static void walk_transmit(struct walk *w, const struct stage_row *stage, const s
 		return;
 	}
 	if (stage->from_kind == STAMP_DRIVER) {
-		walk_wire(w);
+		walk_wire(w, cpu);
 		return;
 	}
 	walk_out(w, SECTION_QUEUE, find_first(t, (struct wanted){ EVENT_QUEUE, cpu, -1, interface },
@@ -327,7 +372,7 @@ static void walk_transmit(struct walk *w, const struct stage_row *stage, const s
 	driver_ns = kernel_time(w, stage, s, STAMP_DRIVER);
 	walk_out(w, SECTION_DRIVER, driver, cpu, driver_ns);
 	if ((driver || driver_ns.known) && stage->to_kind == STAMP_HW)
-		walk_wire(w);
+		walk_wire(w, driver ? driver->cpu : cpu);
 	else
 		walk_out(w, SECTION_WIRE, NULL, cpu, optional_of(w->i->to_ns));
 }

@@ -8,7 +8,7 @@
 
 /* A section ends at a milestone. If a milestone is not in the trace, its time is in the next section. */
 enum section {
-	SECTION_INTERRUPT, /* NIC to the interrupt of its own vector */
+	SECTION_INTERRUPT, /* NIC to the interrupt of its own vector, or to the raised NET_RX if that is not known */
 	SECTION_NET_RX, /* interrupt to the softirq NET_RX, or to the thread of NAPI */
 	SECTION_STACK, /* NET_RX to the packet in the stack */
 	SECTION_SOCKET, /* the packet in the stack to the socket */
@@ -25,7 +25,7 @@ struct section_time {
 	int cpu; /* -1: not known */
 	int64_t ns;
 	int packets; /* SECTION_STACK: other packets before the packet */
-	int32_t irq; /* SECTION_INTERRUPT: the interrupt */
+	int32_t irq; /* SECTION_INTERRUPT: the interrupt; -1: not known */
 	uint32_t irq_name;
 	struct owner_parts parts;
 };

@@ -140,6 +140,7 @@ struct scenario {
 	int first; /* ordinary packet with which the trace begins */
 	bool thread_is_late; /* the buffer of its CPU begins later than that of others */
 	bool no_details;
+	bool no_irqs; /* breach.json has no interrupt of the NIC */
 	const char *unseen; /* JSON */
 	int queue_us, driver_us; /* transmit times of the kernel, with --stages full */
 	bool marker_by_nic; /* the times of user space and the kernel in the marker are by the clock of the NIC */
@@ -248,8 +249,9 @@ static void write_json(const struct scenario *s)
 	FILE *out = open_memstream(&text, &bytes);
 
 	fprintf(out, "{\"schema\":1,\"role\":\"reflect\",\"seq\":500,\"host_cpu\":2,\"interface\":\"eth1\","
-		"\"irqs\":[{\"irq\":44,\"name\":\"eth1\"},{\"irq\":45,\"name\":\"eth1-rx-1\"}],\"blame\":\"%s\","
-		"\"relations\":{\"hw_minus_realtime_ns\":37000000000,\"hw_bound_ns\":200},\"packets\":[", s->blame);
+		"\"irqs\":[%s],\"blame\":\"%s\","
+		"\"relations\":{\"hw_minus_realtime_ns\":37000000000,\"hw_bound_ns\":200},\"packets\":[",
+		s->no_irqs ? "" : "{\"irq\":44,\"name\":\"eth1\"},{\"irq\":45,\"name\":\"eth1-rx-1\"}", s->blame);
 	for (int i = 1; i <= ordinary; i++) {
 		fprintf(out, "{\"seq\":%d", i);
 		put_times(out, true, i * PACKET_US, &usual);
@@ -267,6 +269,7 @@ static void write_json(const struct scenario *s)
 	us " <idle>-0 1 h irq_handler_exit: irq=45 ret=handled\n"
 #define RX(us) us " <idle>-0 1 s softirq_entry: vec=3 [action=NET_RX]\n"
 #define RECEIVE(us) us " <idle>-0 1 s netif_receive_skb_entry: dev=eth1 len=240\n"
+#define GRO(us) us " <idle>-0 1 s napi_gro_receive_entry: dev=eth1 len=240\n"
 #define READY(us) us " <idle>-0 1 s sk_data_ready: family=2 protocol=17 func=f\n"
 #define RX_EXIT(us) us " <idle>-0 1 s softirq_exit: vec=3 [action=NET_RX]\n"
 #define FAST IRQ("1") RX("2") RECEIVE("3") READY("4") RX_EXIT("5")
@@ -389,6 +392,35 @@ static const struct scenario scenarios[] = {
 	  .lines = FAST "9 rant-loop-77 2 s softirq_entry: vec=4 [action=BLOCK]\n"
 	  "100 rant-loop-77 2 s softirq_exit: vec=4 [action=BLOCK]\n", AT(3, 6, 7, 204), .queue_us = 8, .driver_us = 102,
 	  .blame = "app_to_nic_ns" },
+	{ .name = "an interrupt while the driver passes the packet to the NIC",
+	  .lines = FAST "8 rant-loop-77 2 . net_dev_queue: dev=eth1 len=254\n"
+	  "9 rant-loop-77 2 . net_dev_start_xmit: dev=eth1 len=254\n20 rant-loop-77 2 h local_timer_entry: vector=236\n"
+	  "21 rant-loop-77 2 h hrtimer_expire_entry: hrtimer=0 function=plant_hrtimer_function\n"
+	  "200 rant-loop-77 2 h hrtimer_expire_exit: hrtimer=0\n201 rant-loop-77 2 h local_timer_exit: vector=236\n",
+	  AT(3, 6, 7, 214), .blame = "app_to_nic" },
+	/* As drivers with GRO on a NIC without a known interrupt, in traces of Linux 6.12. */
+	{ .name = "with GRO the kernel's time is after the whole batch, and the packet does not wait for itself",
+	  .lines = IRQ("1") "2 <idle>-0 1 h irq_handler_entry: irq=23 name=ahci\n"
+	  "200 <idle>-0 1 h irq_handler_exit: irq=23 ret=handled\n" RX("201") GRO("202") READY("223") RX_EXIT("224"),
+	  AT(222, 226, 227, 231), .blame = "nic_to_kernel_ns" },
+	{ .name = "with GRO other packets before it, and the packet's own time",
+	  .lines = IRQ("1") RX("2") GRO("10") GRO("80") GRO("150") GRO("200") READY("253") RX_EXIT("254"),
+	  AT(222, 256, 257, 261), .blame = "nic_to_kernel_ns" },
+	{ .name = "interrupts off in a thread, and the interrupt of the NIC is not known",
+	  .lines = SWITCH("-50", "1", "<idle>", "0", "plant-irqs_off", "9", "49")
+	  "301 plant-irqs_off-9 1 h call_function_single_entry: vector=251\n"
+	  "302 plant-irqs_off-9 1 h softirq_raise: vec=3 [action=NET_RX]\n"
+	  "303 plant-irqs_off-9 1 h call_function_single_exit: vector=251\n"
+	  "304 plant-irqs_off-9 1 s softirq_entry: vec=3 [action=NET_RX]\n"
+	  "305 plant-irqs_off-9 1 s napi_gro_receive_entry: dev=eth1 len=240\n"
+	  "327 plant-irqs_off-9 1 s softirq_exit: vec=3 [action=NET_RX]\n", AT(325, 328, 329, 333), .blame = "nic_to_app",
+	  .no_irqs = true },
+	{ .name = "a softirq before NET_RX on the CPU that received, and the interrupt of the NIC is not known",
+	  .lines = "-9 <idle>-0 1 s softirq_entry: vec=6 [action=TASKLET]\n"
+	  "1 <idle>-0 1 H call_function_single_entry: vector=251\n"
+	  "2 <idle>-0 1 H softirq_raise: vec=3 [action=NET_RX]\n"
+	  "3 <idle>-0 1 H call_function_single_exit: vector=251\n300 <idle>-0 1 s softirq_exit: vec=6 [action=TASKLET]\n"
+	  RX("301") GRO("302") READY("323") RX_EXIT("324"), AT(322, 326, 327, 331), .blame = "nic_to_app", .no_irqs = true },
 	{ .name = "a packet that was not late",
 	  .lines = FAST, 3, 6, 7, 11, "nic_to_app" },
 };
@@ -776,6 +808,10 @@ static void damaged_folders(void **state)
 	damaged("no times of the program", "# Trace clock: mono_raw\n               a-1       [000] ..... 9.000000: "
 		"tracing_mark_write: RANT_BREACH role=emit seq=1 latency_ns=5 T1_KERNEL=1.000000000 "
 		"REALTIME=1.000000000 TAI=1.000000000 MONOTONIC_RAW=9.000000000\n", NULL);
+	damaged("times of the NIC only", "# Trace clock: mono_raw\n               a-1       [000] ..... 9.000000: "
+		"tracing_mark_write: RANT_BREACH role=reflect seq=1 latency_ns=5 T2_HW=1.000000000 T3_HW=1.020000000 "
+		"REALTIME=1.000000000 TAI=1.000000000 MONOTONIC_RAW=9.000000000\n",
+		"{\"relations\":{\"hw_minus_realtime_ns\":5,\"hw_bound_ns\":3}}");
 	damaged("times far away", "# Trace clock: mono_raw\n               a-1       [000] ..... 9.000000: "
 		"tracing_mark_write: RANT_BREACH role=emit seq=1 latency_ns=5 T4_KERNEL=1.000000000 "
 		"T4_SW=2305843008.000000000 REALTIME=2.000000000 TAI=1.000000000 MONOTONIC_RAW=9.000000000\n", NULL);
