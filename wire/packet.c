@@ -117,7 +117,7 @@ INLINE enum packet_verdict read_request_as(const struct layout *const l, const u
 	r->seq = get32(packet + AT_SEQ);
 	r->error_estimate = get16(packet + l->error_estimate);
 	r->is_rant = r->wants_t2_user = r->wants_follow_ups = r->wants_t2_kernel = r->wants_class = false;
-	r->freeze.present = false;
+	r->freeze.present = r->wants_cause = false;
 	r->kernel_every = 0;
 	if (!(r->error_estimate & ERROR_ESTIMATE_MULTIPLIER))
 		return PACKET_MALFORMED;

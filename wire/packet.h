@@ -60,6 +60,31 @@ struct packet_freeze {
 	uint32_t seq, age_us;
 };
 
+/* Contents of the cause TLV of rant (docs/protocol.md). */
+#define PACKET_CAUSE_NAME_BYTES 32
+#define PACKET_CAUSE_NO_CPU UINT16_MAX
+
+enum packet_cause_state {
+	PACKET_CAUSE_NONE, /* nothing is asked */
+	PACKET_CAUSE_PENDING, /* the trace is being saved or explained */
+	PACKET_CAUSE_KNOWN,
+	PACKET_CAUSE_NO_TRACE, /* no trace was saved */
+	PACKET_CAUSE_NOT_EXPLAINED, /* the saved trace could not be explained */
+	PACKET_CAUSE_REFUSED, /* not a breach at which the trace was frozen for this run, or not remembered any more */
+	PACKET_CAUSE_STATES,
+	PACKET_CAUSE_ASKED = 0x80, /* in a request */
+};
+
+struct packet_cause {
+	uint8_t state; /* enum packet_cause_state */
+	uint32_t seq; /* of the breach */
+	/* Only with PACKET_CAUSE_KNOWN. The numbers of class and stage are those of docs/protocol.md. */
+	uint8_t class, stage, percent;
+	uint16_t cpu;
+	int64_t stage_ns, ns; /* of the stage, and of the cause in it */
+	char name[PACKET_CAUSE_NAME_BYTES]; /* from the wire: any octets, no NUL if it has the full length */
+};
+
 /* Contents that all probes of a run share. */
 struct packet_plan {
 	const struct hmac *key; /* NULL: unauthenticated */
@@ -76,6 +101,8 @@ struct packet_plan {
 	 * FOLLOW_UPS_MAX; 0: TLV not sent */
 	uint8_t follow_ups;
 	bool freeze; /* send the freeze TLV, initially without flags: see packet_freeze_probe() */
+	bool cause; /* ask for the cause of breach cause_seq by the cause TLV */
+	uint32_t cause_seq;
 	bool class_of_service; /* send a CoS TLV that requests `dscp` */
 	uint8_t dscp; /* 0..63 */
 	/* size of the whole packet by an Extra Padding TLV, up to the maximum of UDP; 0: no padding */
@@ -108,6 +135,8 @@ struct request {
 	uint32_t kernel_every; /* wants the kernel's transmit times of one reply in this number; 0: of none */
 	bool wants_class; /* the request has a Class of Service TLV */
 	struct packet_freeze freeze; /* without `present` the other members are undefined */
+	bool wants_cause; /* of the breach cause_seq: the cause TLV */
+	uint32_t cause_seq;
 };
 
 /* With a key and a wrong HMAC the result is always PACKET_UNVERIFIED, and *r is unchanged. */
@@ -145,6 +174,7 @@ struct answer {
 	bool t2_kernel_known;
 	int64_t t2_kernel_ns; /* on the timebase of t2_user_ns */
 	struct packet_freeze freeze; /* the freeze TLV, without FREEZE_ANSWER */
+	const struct packet_cause *cause; /* the cause TLV; NULL: nothing is asked */
 	/* The second rant TLV and the departure TLV: known departures of the last replies, newest first. The
 	 * reply reports as many as the request asks for. */
 	uint8_t follow_ups; /* at most FOLLOW_UPS_MAX */
@@ -193,6 +223,7 @@ struct reply {
 	uint8_t follow_ups; /* valid entries of follow_up[], newest first; the rest is undefined */
 	uint8_t departures; /* those of departure[], which have no method and no time on the wire */
 	struct packet_departure follow_up[FOLLOW_UPS_MAX], departure[FOLLOW_UPS_MAX];
+	struct packet_cause cause; /* with PACKET_CAUSE_NONE the other members are undefined */
 };
 
 /* Fills *r from the base of a PACKET_GOOD packet. With a key and a wrong HMAC the result is always

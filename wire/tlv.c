@@ -139,6 +139,7 @@ static const struct tlv_rule {
 			    TLV_RANT_MAGIC_BYTES + FOLLOW_UPS_MAX * TLV_RANT_DEPARTURE_BYTES,
 			    tlv_rant_answer_departure, tlv_rant_read_departure },
 	[TLV_FREEZE] = { TLV_FREEZE_BYTES, TLV_FREEZE_BYTES, tlv_rant_answer_freeze, tlv_rant_read_freeze },
+	[TLV_CAUSE] = { TLV_CAUSE_BYTES, TLV_CAUSE_BYTES, tlv_rant_answer_cause, tlv_rant_read_cause },
 	[TLV_RECEIPT] = { TLV_RECEIPT_BYTES, TLV_RECEIPT_MOST_BYTES, tlv_rant_answer_receipt, tlv_rant_read_receipt },
 };
 
@@ -250,6 +251,8 @@ static size_t bytes_before_hmac(const struct packet_plan *plan)
 
 	if (plan->freeze)
 		bytes += TLV_HEADER_BYTES + TLV_FREEZE_BYTES;
+	if (plan->cause)
+		bytes += TLV_HEADER_BYTES + TLV_CAUSE_BYTES;
 	if (plan->class_of_service)
 		bytes += TLV_HEADER_BYTES + CLASS_OF_SERVICE_BYTES;
 	return bytes;
@@ -307,6 +310,8 @@ void tlv_prepare(uint8_t *p, const uint8_t *end, const struct packet_plan *plan)
 		tlv_rant_ask_departure(put_tlv(&p, TLV_DEPARTURE, tlv_rant_departure_bytes(plan)), plan);
 	if (plan->freeze)
 		tlv_rant_ask_by_magic(put_tlv(&p, TLV_FREEZE, TLV_FREEZE_BYTES));
+	if (plan->cause)
+		tlv_rant_ask_cause(put_tlv(&p, TLV_CAUSE, TLV_CAUSE_BYTES), plan);
 	if (plan->class_of_service)
 		*put_tlv(&p, TLV_CLASS_OF_SERVICE, CLASS_OF_SERVICE_BYTES) = (uint8_t)(plan->dscp << 2);
 	if (plan->key && p != start)
@@ -442,6 +447,7 @@ INLINE void forget_tlvs(struct reply *r)
 {
 	memset((uint8_t *)r + offsetof(struct reply, t2_method), 0,
 	       offsetof(struct reply, follow_up) - offsetof(struct reply, t2_method));
+	r->cause.state = PACKET_CAUSE_NONE;
 	r->software_bound_ns = -1;
 }
 

@@ -226,3 +226,80 @@ void tlv_rant_read_freeze(const uint8_t *value, bool ptp, struct reply *r)
 	if (value[FREEZE_FLAGS] & FREEZE_ANSWER)
 		r->freeze = tlv_rant_get_freeze(value);
 }
+
+/* ---- Type 245: the cause of a breach, by the trace of the reflector ---------------------------------------------- */
+
+/* After the magic. */
+#define CAUSE_STATE 4
+#define CAUSE_CLASS 5
+#define CAUSE_STAGE 6
+#define CAUSE_PERCENT 7
+#define CAUSE_SEQ 8
+#define CAUSE_CPU 12 /* and two zero octets */
+#define CAUSE_STAGE_NS 16
+#define CAUSE_NS 24
+#define CAUSE_NAME 32
+
+static void put_count(uint8_t *p, int64_t ns)
+{
+	put32(p, (uint32_t)((uint64_t)ns >> 32));
+	put32(p + 4, (uint32_t)ns);
+}
+
+static int64_t get_count(const uint8_t *p)
+{
+	return (int64_t)((uint64_t)get32(p) << 32 | get32(p + 4));
+}
+
+void tlv_rant_ask_cause(uint8_t *value, const struct packet_plan *plan)
+{
+	tlv_rant_ask_by_magic(value);
+	value[CAUSE_STATE] = PACKET_CAUSE_ASKED;
+	put32(value + CAUSE_SEQ, plan->cause_seq);
+}
+
+void tlv_rant_read_asked_cause(const uint8_t *value, struct request *r)
+{
+	r->wants_cause = value[CAUSE_STATE] & PACKET_CAUSE_ASKED;
+	r->cause_seq = get32(value + CAUSE_SEQ);
+}
+
+bool tlv_rant_answer_cause(uint8_t *value, const struct tlv_answering *with)
+{
+	const struct packet_cause *c = with->a->cause;
+
+	memset(value + TLV_RANT_MAGIC_BYTES, 0, TLV_CAUSE_BYTES - TLV_RANT_MAGIC_BYTES);
+	if (!c)
+		return true;
+	value[CAUSE_STATE] = c->state;
+	put32(value + CAUSE_SEQ, c->seq);
+	if (c->state != PACKET_CAUSE_KNOWN)
+		return true;
+	value[CAUSE_CLASS] = c->class;
+	value[CAUSE_STAGE] = c->stage;
+	value[CAUSE_PERCENT] = c->percent;
+	put16(value + CAUSE_CPU, c->cpu);
+	put_count(value + CAUSE_STAGE_NS, c->stage_ns);
+	put_count(value + CAUSE_NS, c->ns);
+	memcpy(value + CAUSE_NAME, c->name, PACKET_CAUSE_NAME_BYTES);
+	return true;
+}
+
+void tlv_rant_read_cause(const uint8_t *value, bool ptp, struct reply *r)
+{
+	struct packet_cause *c = &r->cause;
+
+	(void)ptp;
+	/* The unchanged request is no state. */
+	c->state = value[CAUSE_STATE] < PACKET_CAUSE_STATES ? value[CAUSE_STATE] : PACKET_CAUSE_NONE;
+	if (c->state == PACKET_CAUSE_NONE)
+		return;
+	c->seq = get32(value + CAUSE_SEQ);
+	c->class = value[CAUSE_CLASS];
+	c->stage = value[CAUSE_STAGE];
+	c->percent = value[CAUSE_PERCENT];
+	c->cpu = get16(value + CAUSE_CPU);
+	c->stage_ns = get_count(value + CAUSE_STAGE_NS);
+	c->ns = get_count(value + CAUSE_NS);
+	memcpy(c->name, value + CAUSE_NAME, sizeof(c->name));
+}

@@ -17,6 +17,8 @@
 #define TLV_DEPARTURE 243
 #define TLV_FREEZE 244
 #define TLV_FREEZE_BYTES 16
+#define TLV_CAUSE 245
+#define TLV_CAUSE_BYTES 64
 #define TLV_RANT_MAGIC "RANT" /* the Value begins with it; else the TLV belongs to another experiment */
 #define TLV_RANT_MAGIC_BYTES 4
 #define TLV_RANT_DEPARTURE_BYTES 16
@@ -65,6 +67,10 @@ uint32_t tlv_rant_kernel_every(const uint8_t *value);
 void tlv_rant_put_freeze(uint8_t *value, const struct packet_freeze *f);
 struct packet_freeze tlv_rant_get_freeze(const uint8_t *value);
 
+/* Type 245: writes the value of a request, and reads it. */
+void tlv_rant_ask_cause(uint8_t *value, const struct packet_plan *plan);
+void tlv_rant_read_asked_cause(const uint8_t *value, struct request *r);
+
 /* Stores the requests of a rant TLV in *r. */
 static inline void tlv_rant_read_wishes(uint8_t type, const uint8_t *value, size_t bytes, struct request *r)
 {
@@ -77,6 +83,8 @@ static inline void tlv_rant_read_wishes(uint8_t type, const uint8_t *value, size
 		r->kernel_every = tlv_rant_kernel_every(value);
 	else if (type == TLV_FREEZE)
 		r->freeze = tlv_rant_get_freeze(value);
+	else if (type == TLV_CAUSE)
+		tlv_rant_read_asked_cause(value, r);
 	else
 		r->wants_t2_kernel |= bytes >= TLV_RECEIPT_KERNEL_BYTES;
 }
@@ -87,6 +95,7 @@ bool tlv_rant_answer_follow_ups(uint8_t *value, const struct tlv_answering *with
 bool tlv_rant_answer_receipt(uint8_t *value, const struct tlv_answering *with);
 bool tlv_rant_answer_departure(uint8_t *value, const struct tlv_answering *with);
 bool tlv_rant_answer_freeze(uint8_t *value, const struct tlv_answering *with);
+bool tlv_rant_answer_cause(uint8_t *value, const struct tlv_answering *with);
 
 /* Copy the value of a reply's TLV into *r. */
 void tlv_rant_read(const uint8_t *value, bool ptp, struct reply *r);
@@ -94,5 +103,6 @@ void tlv_rant_read_follow_ups(const uint8_t *value, bool ptp, struct reply *r);
 void tlv_rant_read_receipt(const uint8_t *value, bool ptp, struct reply *r);
 void tlv_rant_read_departure(const uint8_t *value, bool ptp, struct reply *r);
 void tlv_rant_read_freeze(const uint8_t *value, bool ptp, struct reply *r);
+void tlv_rant_read_cause(const uint8_t *value, bool ptp, struct reply *r);
 
 #endif

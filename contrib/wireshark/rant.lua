@@ -12,6 +12,17 @@ local STAMPED_BY = { [0] = "not reported", [1] = "user space", [2] = "kernel", [
 local TLV_NAMES = {
 	[1] = "Extra Padding", [2] = "Location", [3] = "Timestamp Information", [4] = "Class of Service", [5] = "Direct Measurement",
 	[6] = "Access Report", [7] = "Follow-Up Telemetry", [8] = "HMAC", [240] = "rant: T2_SW and clock", [241] = "rant: last replies", [242] = "rant: receipt", [243] = "rant: departure", [244] = "rant: freeze",
+	[245] = "rant: cause",
+}
+local CAUSE_STATES = { [0] = "nothing was asked", [1] = "pending", [2] = "known", [3] = "no trace was saved", [4] = "not explained", [5] = "refused" }
+local CAUSE_CLASSES = {
+	[0] = "not in the trace", "events lost", "NMI", "irq", "interrupt", "softirq", "thread", "idle", "rant itself", "interrupt held back",
+	"interrupt held back in idle", "deferred to ksoftirqd", "softirqs off", "other packets", "not seen by the kernel", "NIC or its bus", "others", "spread",
+	"not late",
+}
+local CAUSE_STAGES = {
+	[0] = "NIC-to-app", "NIC-to-kernel", "Kernel-to-app", "App processing", "App-to-NIC", "App-to-kernel", "App-to-qdisc", "Qdisc-to-driver",
+	"Qdisc-to-kernel", "Driver-to-NIC",
 }
 local MAGIC = 0x52414e54
 local NTP_TO_UNIX_S = 2208988800
@@ -63,6 +74,16 @@ local f = {
 	freeze_answer = ProtoField.bool("rant.freeze.flags.answer", "Answered", 8, nil, 0x01),
 	freeze_seq = ProtoField.uint32("rant.freeze.seq", "Sequence Number of the breach"),
 	freeze_age = ProtoField.uint32("rant.freeze.age_us", "Age (us)"),
+	cause_asked = ProtoField.bool("rant.cause.asked", "The cause is asked for", 8, nil, 0x80),
+	cause_state = ProtoField.uint8("rant.cause.state", "State", base.DEC, CAUSE_STATES),
+	cause_class = ProtoField.uint8("rant.cause.class", "Class", base.DEC, CAUSE_CLASSES),
+	cause_stage = ProtoField.uint8("rant.cause.stage", "Stage", base.DEC, CAUSE_STAGES),
+	cause_share = ProtoField.uint8("rant.cause.share", "Share in the excess of the stage (%)"),
+	cause_seq = ProtoField.uint32("rant.cause.seq", "Sequence Number of the breach"),
+	cause_cpu = ProtoField.uint16("rant.cause.cpu", "CPU"),
+	cause_stage_ns = ProtoField.int64("rant.cause.stage_ns", "Stage (ns)"),
+	cause_ns = ProtoField.int64("rant.cause.ns", "Cause in it (ns)"),
+	cause_name = ProtoField.string("rant.cause.name", "Name"),
 	received = ProtoField.uint32("rant.direct.received", "Packets received in the session"),
 	sent = ProtoField.uint32("rant.direct.sent", "Replies sent in the session"),
 	magic = ProtoField.string("rant.own.magic", "Magic"),
@@ -212,6 +233,26 @@ local readers = {
 		end
 		tree:add(f.freeze_seq, value(8, 4))
 		tree:add(f.freeze_age, value(12, 4))
+	end,
+	[245] = function(tree, value)
+		if not is_own(value) then return end
+		if value:len() ~= 64 then return false end
+		tree:add(f.magic, value(0, 4))
+		if value(4, 1):uint() >= 0x80 then
+			tree:add(f.cause_asked, value(4, 1))
+		else
+			tree:add(f.cause_state, value(4, 1))
+		end
+		tree:add(f.cause_seq, value(8, 4))
+		if value(4, 1):uint() == 2 then
+			tree:add(f.cause_class, value(5, 1))
+			tree:add(f.cause_stage, value(6, 1))
+			tree:add(f.cause_share, value(7, 1))
+			if value(12, 2):uint() ~= 0xffff then tree:add(f.cause_cpu, value(12, 2)) end
+			tree:add(f.cause_stage_ns, value(16, 8))
+			tree:add(f.cause_ns, value(24, 8))
+			tree:add(f.cause_name, value(32, 32), value(32, 32):stringz())
+		end
 	end,
 }
 

@@ -79,6 +79,11 @@ static const struct packet_departure departures[FOLLOW_UPS_MAX] = {
 	{ 0, 3, 9, 0, 0, 0 },
 };
 
+static const struct packet_cause cause = {
+	.state = PACKET_CAUSE_KNOWN, .seq = 0x7654321, .class = 5, .stage = 1, .percent = 97, .cpu = 1, .stage_ns = 512000,
+	.ns = 498200, .name = "TIMER",
+};
+
 static struct answer answer_of(uint8_t choice)
 {
 	return (struct answer){
@@ -90,6 +95,7 @@ static struct answer answer_of(uint8_t choice)
 		.software_bound_ns = choice & 128 ? 77 : -1, .clock_doubted = choice & 8,
 		.follow_ups = choice % (FOLLOW_UPS_MAX + 1), .follow_up = departures,
 		.freeze = { .flags = choice & FREEZE_FROZEN, .seq = 0x7654321, .age_us = choice },
+		.cause = choice & 32 ? &cause : NULL,
 	};
 }
 
@@ -104,7 +110,7 @@ static void check_tlvs(const uint8_t *before, const uint8_t *after, size_t bytes
 		at += 4;
 		if (length > bytes - at)
 			length = bytes - at;
-		if (type != 3 && type != 4 && type != 5 && type != 7 && type != 8 && (type < 240 || type > 244))
+		if (type != 3 && type != 4 && type != 5 && type != 7 && type != 8 && (type < 240 || type > 245))
 			INSIST(!memcmp(before + at, after + at, length));
 		at += length;
 	}
@@ -128,6 +134,9 @@ static void check_reported(const struct answer *a, const struct reply *r)
 	if (r->freeze.present)
 		INSIST(r->freeze.flags == (a->freeze.flags | FREEZE_ANSWER) && r->freeze.seq == a->freeze.seq &&
 		       r->freeze.age_us == a->freeze.age_us);
+	if (r->cause.state)
+		INSIST(a->cause && r->cause.seq == cause.seq && r->cause.ns == cause.ns && r->cause.stage_ns == cause.stage_ns &&
+		       !memcmp(r->cause.name, cause.name, sizeof(cause.name)));
 	INSIST(r->follow_ups <= a->follow_ups);
 	for (int i = 0; i < r->follow_ups; i++)
 		INSIST(r->follow_up[i].seq == departures[i].seq && r->follow_up[i].method == departures[i].method &&
@@ -204,6 +213,7 @@ static void check_as_reply(const struct hmac *key, const uint8_t *data, size_t b
 		INSIST(r.software_reported || !(r.t2_user_known || r.clock_doubted));
 		INSIST(!r.follow_up_method || r.follow_up_reported);
 		INSIST(r.follow_ups <= FOLLOW_UPS_MAX);
+		INSIST(r.cause.state < PACKET_CAUSE_STATES && (!r.tlv_integrity || !r.cause.state));
 		for (int i = 0; i < r.follow_ups; i++)
 			INSIST(r.follow_up[i].method >= 1 && r.follow_up[i].method <= 3);
 		INSIST(!r.tlv_integrity || !(r.follow_up_reported || r.class_reported || r.software_reported ||

@@ -154,10 +154,18 @@ dissector() {
 	verdict
 }
 
+cause() {
+	begin 'contrib: tshark with rant.lua shows the cause TLV of the documentation' || return 0
+	complaints_of rant.lua env HOME="$work" python3 "$contrib_tree/tests/contrib/cause.py" "$contrib_tree/docs/protocol.md" "$work/cause.pcap" \
+		"$contrib_tree/contrib/wireshark/rant.lua"
+	verdict
+}
+
 if ! command -v tshark >/dev/null; then
 	skip 'contrib: tshark with rant.lua shows the times that the log has' "'tshark' is not installed"
 else
 	dissector
+	cause
 fi
 if [ -z "$spike" ]; then
 	skip 'contrib: as other engines run it' 'without spike.so, under sanitizers: scripts are no other there'

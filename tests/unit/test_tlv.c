@@ -85,6 +85,7 @@ static const struct plan_row plan_rows[] = {
 	{ { .kernel_every = 64, .follow_ups = 2 },
 	  "80f10024 52414e54" ENTRY_0 ENTRY_0 "80f30024 52414e54 00000000 00000000 00000040 00000000" ENTRY_0, 80 },
 	{ { .freeze = true }, ASK_NO_FREEZE, 20 },
+	{ { .freeze = true, .cause = true, .cause_seq = 4711 }, ASK_NO_FREEZE ASK_CAUSE_4711, 88 },
 	{ { .stages = true, .kernel_every = 1, .freeze = true, .class_of_service = true, .dscp = 46 },
 	  ASK_STAGES ASK_DEPARTURE_1 ASK_NO_FREEZE ASK_CLASS_46, 80 },
 	{ { .t2_user = true }, "", 0 },

@@ -363,6 +363,99 @@ static void a_freeze_is_asked_for(void **state)
 	}
 }
 
+#define ANSWERED_CAUSE "00f50040 52414e54 02050161 00001267 00010000 000000000007d000 0000000000079a18 " \
+	"54494d45 52000000 0000000000000000 0000000000000000 0000000000000000"
+
+static const struct packet_cause softirq = {
+	.state = PACKET_CAUSE_KNOWN, .seq = 4711, .class = 5, .stage = 1, .percent = 97, .cpu = 1, .stage_ns = 512000,
+	.ns = 498200, .name = "TIMER",
+};
+
+static void assert_answers_cause(const char *request, const struct packet_cause *c, const char *expected)
+{
+	uint8_t packet[STAMP_BASE_BYTES + 68], wanted[68];
+	const struct answer a = { .cause = c };
+	bool malformed;
+
+	util_hex(packet, STAMP_BASE_BYTES, vector_1);
+	util_hex(packet + STAMP_BASE_BYTES, sizeof(wanted), request);
+	util_hex(wanted, sizeof(wanted), expected);
+	assert_int_equal(packet_reply(packet, sizeof(packet), NULL, &a, &malformed), sizeof(packet));
+	assert_false(malformed);
+	assert_memory_equal(packet + STAMP_BASE_BYTES, wanted, sizeof(wanted));
+}
+
+static void our_cause_is_answered(void **state)
+{
+	const struct packet_cause pending = { .state = PACKET_CAUSE_PENDING, .seq = 4711, .class = 9, .name = "secret" };
+	static const char garbage[] = "80f50040 52414e54 ffffffff ffffffff ffffffff ffffffffffffffff ffffffffffffffff "
+		"ffffffffffffffff ffffffffffffffff ffffffffffffffff ffffffffffffffff";
+
+	(void)state;
+	assert_answers_cause(garbage, &softirq, ANSWERED_CAUSE);
+	/* Without a cause only the state. */
+	assert_answers_cause(garbage, &pending, "00f50040 52414e54 01000000 00001267 00000000 0000000000000000 "
+			     "0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000000000");
+	assert_answers_cause(garbage, NULL, "00" "f50040 52414e54 00000000 00000000 00000000 0000000000000000 "
+			     "0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000000000");
+}
+
+static void our_cause_is_read(void **state)
+{
+	static const char full[] = "00f50040 52414e54 02ffffff ffffffff ffffffff ffffffffffffffff ffffffffffffffff "
+		"ffffffffffffffff ffffffffffffffff ffffffffffffffff ffffffffffffffff";
+	struct reply r = read_with(ANSWERED_CAUSE);
+
+	(void)state;
+	assert_int_equal(r.cause.state, PACKET_CAUSE_KNOWN);
+	assert_int_equal(r.cause.seq, 4711);
+	assert_int_equal(r.cause.class, 5);
+	assert_int_equal(r.cause.stage, 1);
+	assert_int_equal(r.cause.percent, 97);
+	assert_int_equal(r.cause.cpu, 1);
+	assert_int_equal(r.cause.stage_ns, 512000);
+	assert_int_equal(r.cause.ns, 498200);
+	assert_string_equal(r.cause.name, "TIMER");
+	r = read_with(full);
+	assert_int_equal(r.cause.ns, -1);
+	assert_int_equal(r.cause.name[PACKET_CAUSE_NAME_BYTES - 1], '\xff');
+	/* The unchanged request; not known to the peer; an unknown state; of another experiment; malformed. */
+	r = read_with("00f50040 52414e54 80" "000000 00001267" "00000000 0000000000000000 0000000000000000 "
+		      "0000000000000000 0000000000000000 0000000000000000 0000000000000000");
+	assert_int_equal(r.cause.state, PACKET_CAUSE_NONE);
+	r = read_with("80" "f50040 52414e54 02050161 00001267 00010000 000000000007d000 0000000000079a18 "
+		      "54494d45 52000000 0000000000000000 0000000000000000 0000000000000000");
+	assert_int_equal(r.cause.state, PACKET_CAUSE_NONE);
+	r = read_with("00f50040 52414e54 06050161 00001267 00010000 000000000007d000 0000000000079a18 "
+		      "54494d45 52000000 0000000000000000 0000000000000000 0000000000000000");
+	assert_int_equal(r.cause.state, PACKET_CAUSE_NONE);
+	r = read_with("00f50040 52414e55 02050161 00001267 00010000 000000000007d000 0000000000079a18 "
+		      "54494d45 52000000 0000000000000000 0000000000000000 0000000000000000");
+	assert_int_equal(r.cause.state, PACKET_CAUSE_NONE);
+	r = read_with("00f50008 52414e54 02050161");
+	assert_true(r.tlv_malformed && r.cause.state == PACKET_CAUSE_NONE);
+}
+
+static void a_cause_is_asked_for(void **state)
+{
+	struct packet_plan plan = { .freeze = true, .stages = true, .class_of_service = true };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		uint8_t *packet = prepared(&plan);
+		struct request r;
+
+		packet_probe(packet, &plan, 7, VECTOR_T1_NS);
+		assert_int_equal(packet_read_request(packet, packet_plan_bytes(&plan), NULL, &r), PACKET_GOOD);
+		assert_int_equal(r.wants_cause, i);
+		assert_true(!i || r.cause_seq == 4711);
+		assert_int_equal(r.freeze.flags, 0);
+		free(packet);
+		plan.cause = true;
+		plan.cause_seq = 4711;
+	}
+}
+
 static void our_receipt_is_read(void **state)
 {
 	struct reply r = read_with(ANSWERED_RECEIPT);
@@ -444,7 +537,8 @@ int main(void)
 		cmocka_unit_test(ours_are_answered),
 		cmocka_unit_test(our_own_is_read), cmocka_unit_test(our_receipt_is_read),
 		cmocka_unit_test(our_departures_are_read),
-		cmocka_unit_test(our_freeze_is_read), cmocka_unit_test(a_freeze_is_asked_for),
+		cmocka_unit_test(our_cause_is_answered), cmocka_unit_test(our_cause_is_read),
+		cmocka_unit_test(a_cause_is_asked_for), cmocka_unit_test(our_freeze_is_read), cmocka_unit_test(a_freeze_is_asked_for),
 		cmocka_unit_test(our_follow_ups_are_read),
 	};
 
