@@ -224,7 +224,7 @@ build/fuzz_results: tests/fuzz/fuzz_results.c tests/fuzz/insist.h $(filter-out r
 	@mkdir -p $(@D)
 	clang $(STANDARD) -g -O1 -fsanitize=fuzzer $(SANITIZE) -w $(INCLUDES) $(filter %.c,$^) -o $@ $(LIBRARIES)
 
-build/fuzz_trace: tests/fuzz/fuzz_trace.c tests/fuzz/insist.h $(filter-out explain/explain.c,$(wildcard explain/*.[ch])) analyse/tree.c result/causes.c \
+build/fuzz_trace: tests/fuzz/fuzz_trace.c tests/fuzz/insist.h $(filter-out explain/explain%,$(wildcard explain/*.[ch])) analyse/tree.c result/causes.c \
 		report/text/causes.c report/export/json.c report/text/label.c result/stages.c $(wildcard *.h) Makefile
 	@mkdir -p $(@D)
 	clang $(STANDARD) -g -O1 -fsanitize=fuzzer $(SANITIZE) $(WARNINGS) -Werror $(INCLUDES) $(filter %.c,$^) -o $@ $(LIBRARIES)

@@ -8,6 +8,7 @@
 #include "doctor/check.h"
 #include "doctor/json.h"
 #include "explain/explain.h"
+#include "explain/explain_peer.h"
 #include "explain/trace_pages.h"
 #include "host/clock/clock_peer.h"
 #include "host/clock/clock_set.h"
@@ -85,6 +86,7 @@ static struct run {
 	struct privileges privileges;
 	struct affinity affinity;
 
+	struct freeze_causes causes; /* reflector */
 	struct housekeeping housekeeping;
 	struct progress progress;
 	bool draws, has_drawn; /* progress is on the terminal: now, and at some time of the run */
@@ -285,7 +287,13 @@ static int start_housekeeping(struct run *r)
 	h->breach_context = r;
 	h->print_outage = progress_print_outage;
 	h->context = &r->progress;
+	if (r->options.allow_freeze && r->options.save_trace_path && r->options.trace_marker) {
+		h->on_saved = explain_for_peer;
+		h->saved_context = &r->causes;
+	}
 	error = housekeeping_start(h);
+	if (h->on_saved && !h->no_other_cpu)
+		r->exchange.causes = &r->causes;
 	r->report.no_other_cpu = h->no_other_cpu;
 	return error;
 }

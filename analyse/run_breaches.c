@@ -115,6 +115,39 @@ static bool take_duration(struct optional *to, const struct tree *t)
 	return true;
 }
 
+/* A file of an older rant has none. */
+static bool take_freeze_cause(struct freeze_cause *c, const struct tree *t)
+{
+	const int state = run_index_of(tree_member(t, "state"), freeze_cause_names, FREEZE_CAUSE_PENDING,
+				       FREEZE_CAUSE_STATES);
+	char id[CAUSE_STAGE_BYTES] = "", class[CAUSE_NAME_BYTES] = "";
+	uint32_t cpu, percent;
+
+	if (!tree_is_object(t))
+		return true;
+	if (state < 0)
+		return false;
+	c->state = (enum freeze_cause_state)state;
+	if (c->state != FREEZE_CAUSE_KNOWN)
+		return true;
+	run_take_text(id, sizeof(id), tree_member(t, "stage"));
+	run_take_text(class, sizeof(class), tree_member(t, "class"));
+	run_take_text(c->name, sizeof(c->name), tree_member(t, "name"));
+	while (c->stage < FREEZE_STAGES && strcmp(id, freeze_stages[c->stage].id))
+		c->stage++;
+	while (c->class < CAUSE_NOT_EXPLAINED && strcmp(class, cause_words[c->class].id))
+		c->class++;
+	if (run_take_u32(&cpu, tree_member(t, "cpu")))
+		c->cpu = optional_of(cpu);
+	if (c->stage == FREEZE_STAGES || c->class == CAUSE_NOT_EXPLAINED ||
+	    !run_take_u32(&percent, tree_member(t, "share_percent")) || percent > 100 ||
+	    !run_take_time(&c->stage_ns, tree_member(t, "stage_ns")) ||
+	    !run_take_time(&c->ns, tree_member(t, "value_ns")) || c->ns < 0 || c->ns > c->stage_ns)
+		return false;
+	c->percent = (uint8_t)percent;
+	return true;
+}
+
 static bool take_first_freeze(struct result_freeze *z, const struct tree *t)
 {
 	const int outcome = run_index_of(tree_member(t, "outcome"), freeze_names, FREEZE_WAITING, FREEZE_OUTCOMES);
@@ -131,7 +164,8 @@ static bool take_first_freeze(struct result_freeze *z, const struct tree *t)
 	run_take_text(z->emitter_name, sizeof(z->emitter_name), tree_member(t, "emitter"));
 	return take_duration(&f->own_ns, tree_member(t, "own_ns")) &&
 	       take_duration(&f->peer_ns, tree_member(t, "peer_ns")) &&
-	       take_duration(&f->peer_bound_ns, tree_member(t, "peer_bound_ns"));
+	       take_duration(&f->peer_bound_ns, tree_member(t, "peer_bound_ns")) &&
+	       take_freeze_cause(&f->cause, tree_member(t, "cause"));
 }
 
 int run_take_freeze(struct outcome *o, const struct tree *root, const char *path)

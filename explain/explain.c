@@ -60,6 +60,12 @@ static void finish(struct explained *x)
 	free(x);
 }
 
+void explain_folder(struct why *w, const char *folder)
+{
+	*w = (struct why){ .not_explained = "" };
+	finish(begin(folder, w));
+}
+
 static void print_reason(const char *folder, const struct why *w)
 {
 	warnx("--explain %s: %s", folder, w->not_explained);

@@ -10,6 +10,9 @@
  * stderr. The file is written if the folder can be read, also without a cause. */
 int explain_main(const struct options *o);
 
+/* Explains a folder. w->not_explained has the reason if that is not possible. */
+void explain_folder(struct why *w, const char *folder);
+
 /*
  * After a run, before its outputs are written: explains its saved traces, and fills r->causes, which the caller frees.
  * out: receives the text of the last trace, and the counts; NULL: no text. Does nothing if neither the text nor an

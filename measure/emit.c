@@ -85,7 +85,7 @@ static enum wait emit_drain_timeout(struct exchange *x, const struct flight *f, 
 {
 	int64_t limit_ns = x->options->timeout_ns;
 
-	if (x->closing && x->emit.freeze.asking && waited_ns >= FREEZE_CLOSING_NS)
+	if (x->closing && (x->emit.freeze.asking || x->emit.freeze.cause_asking) && waited_ns >= FREEZE_CLOSING_NS)
 		return WAIT_CUT_SHORT;
 	if (x->closing)
 		return waited_ns >= limit_ns || waited_ns >= DRAIN_TIMEOUT_NS ? WAIT_CUT_SHORT : WAIT_ANSWERED;
@@ -179,6 +179,11 @@ static struct flight *emit_closing(struct exchange *x)
 	return answered ? f : NULL;
 }
 
+static void close_once(struct exchange *x)
+{
+	emit_closing(x);
+}
+
 /* The last sample still waits for T3 of its reply, which only the reply to one more probe reports. The breach that
  * ended the run may have no other probe that requests a freeze. */
 static void emit_close(struct exchange *x)
@@ -191,6 +196,7 @@ static void emit_close(struct exchange *x)
 	for (int i = 0; i < FREEZE_CLOSING && x->emit.freeze.asking && x->result.end != END_GONE; i++)
 		emit_closing(x);
 	freeze_end(x);
+	freeze_await_cause(x, close_once);
 	/* Closing probes are not part of the run. */
 	x->result.last_ns = last_ns;
 	x->now_ns = now_ns;
@@ -198,8 +204,8 @@ static void emit_close(struct exchange *x)
 
 void emit_run(struct exchange *x)
 {
-	packet_prepare(x->emit.probe, x->plan);
-	x->result.probe_bytes = optional_of((int64_t)packet_plan_bytes(x->plan));
+	probe_prepare(x);
+	x->result.probe_bytes = optional_of((int64_t)x->emit.probe_bytes);
 	while (!verb_is_over(x)) {
 		if (x->pace.interval_ns && !emit_pause(x))
 			break;

@@ -54,6 +54,7 @@ struct emitter {
 	struct freeze_emitter freeze;
 	struct reply reply; /* the last reply that was read */
 	uint8_t probe[DATAGRAM_MAX];
+	size_t probe_bytes; /* its length */
 	struct lost_probe lost[LOST_REMEMBERED];
 	/* packet_t1() of the last probes, by sequence number: few_t1, or with a window the caller's memory */
 	uint64_t *t1;
@@ -123,6 +124,7 @@ struct exchange {
 	/* enum trace_state of the trace that on_breach freezes; NULL: none */
 	const _Atomic int *trace_state;
 	struct freeze_done froze; /* set by the two hooks */
+	struct freeze_causes *causes; /* reflector: another thread explains saved traces; NULL: none does */
 	/* Called once after 3 s without an answer, while there is nothing to measure. May be NULL. */
 	void (*on_silence)(void *context);
 	void *context;

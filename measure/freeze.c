@@ -2,7 +2,8 @@
 /* Freezing the traces of both hosts at one breach: rare, but called in the loop (hot). */
 #include "measure/freeze.h"
 
-#include "measure/verbs.h"
+#include "measure/probe.h"
+#include "result/causes.h"
 
 #include <string.h>
 
@@ -11,7 +12,14 @@
 #define FREEZE_PROBES_LEAST 10
 #define FREEZE_LIMIT_NS NS_PER_S
 #define FREEZE_ANNOUNCED 64 /* replies that report a breach of the reflector */
+#define CAUSE_WAIT_NS NS_PER_S /* for the cause at the reflector, after the run */
+#define CAUSE_EVERY_NS (50 * NS_PER_MS)
+/* Slots that the loop reads: the thread that writes needs as many saved traces to come near them. */
+#define CAUSES_READ (FREEZE_CAUSES / 2)
 #define FREEZE_JUDGED (FREEZE_FROZEN | FREEZE_REFUSED | FREEZE_OCCUPIED)
+
+_Static_assert((int)FREEZE_CAUSE_PENDING == PACKET_CAUSE_PENDING && (int)FREEZE_CAUSE_REFUSED == PACKET_CAUSE_REFUSED &&
+	       (int)FREEZE_CAUSE_INVALID == PACKET_CAUSE_STATES, "the states of the TLV");
 
 INLINE uint32_t age_us(int64_t since_ns, int64_t now_ns)
 {
@@ -156,6 +164,87 @@ static void note_peer_breach(struct exchange *x, const struct packet_freeze *f, 
 		r->first.own_ns = optional_of(clock_read_ns(CLOCK_MONOTONIC) - now_ns);
 }
 
+/* The peer is not trusted: numbers out of range make the answer invalid, and the name becomes printable. */
+static void take_cause(struct freeze_cause *to, const struct packet_cause *from)
+{
+	*to = (struct freeze_cause){ .state = (enum freeze_cause_state)from->state };
+	if (from->state != PACKET_CAUSE_KNOWN)
+		return;
+	if (from->class >= CAUSE_NOT_EXPLAINED || from->stage >= FREEZE_STAGES || from->percent > 100 ||
+	    from->stage_ns < 0 || from->ns < 0 || from->ns > from->stage_ns) {
+		to->state = FREEZE_CAUSE_INVALID;
+		return;
+	}
+	to->class = from->class;
+	to->stage = from->stage;
+	to->percent = from->percent;
+	to->cpu = (struct optional){ .known = from->cpu != PACKET_CAUSE_NO_CPU, .value = from->cpu };
+	to->stage_ns = from->stage_ns;
+	to->ns = from->ns;
+	for (size_t i = 0; i < sizeof(from->name) && from->name[i]; i++)
+		to->name[i] = from->name[i] >= ' ' && from->name[i] <= '~' ? from->name[i] : '?';
+}
+
+/* Of a reply to a probe that asked, whose T1 it names: closing probes are among the last. */
+static void note_cause(struct exchange *x)
+{
+	struct freeze_emitter *z = &x->emit.freeze;
+	struct freeze_first *first = &x->result.freeze.first;
+	const struct packet_cause *from = &x->emit.reply.cause;
+
+	if ((int32_t)(x->emit.reply.sender_seq - z->cause_from) < 0)
+		return;
+	if (from->state == PACKET_CAUSE_NONE)
+		first->cause.state = FREEZE_CAUSE_NONE; /* it does not know the TLV */
+	else if (from->seq == first->seq)
+		take_cause(&first->cause, from);
+	z->cause_asking = first->cause.state == FREEZE_CAUSE_PENDING;
+}
+
+/* The probes with the cause TLV are longer, and so no measured probe is one of them. */
+static bool ask_for_cause(struct exchange *x)
+{
+	struct freeze_emitter *z = &x->emit.freeze;
+	struct freeze_first *first = &x->result.freeze.first;
+
+	if (first->outcome != FREEZE_CONFIRMED && first->outcome != FREEZE_BY_PEER)
+		return false;
+	z->plan = *x->plan;
+	z->plan.cause = true;
+	z->plan.cause_seq = first->seq;
+	x->plan = &z->plan;
+	probe_prepare(x);
+	z->changed = false;
+	z->cause_from = x->next_key;
+	first->cause.state = FREEZE_CAUSE_PENDING;
+	return z->cause_asking = true;
+}
+
+/* The reflector may need the CPU of this thread to explain. */
+static void sleep_until(int64_t ns)
+{
+	const struct timespec until = { .tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S };
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+void freeze_await_cause(struct exchange *x, void (*close)(struct exchange *x))
+{
+	const int64_t until_ns = clock_read_ns(CLOCK_MONOTONIC) + CAUSE_WAIT_NS;
+
+	if (!ask_for_cause(x))
+		return;
+	for (;;) {
+		const int64_t next_ns = clock_read_ns(CLOCK_MONOTONIC) + CAUSE_EVERY_NS;
+
+		close(x);
+		if (!x->emit.freeze.cause_asking || next_ns >= until_ns || x->result.end == END_GONE)
+			break;
+		sleep_until(next_ns);
+	}
+	x->emit.freeze.cause_asking = false;
+}
+
 void freeze_note_reply(struct exchange *x, bool in_time)
 {
 	struct freeze_emitter *z = &x->emit.freeze;
@@ -164,6 +253,8 @@ void freeze_note_reply(struct exchange *x, bool in_time)
 	int64_t now_ns;
 
 	x->result.freeze.peer_supports = true;
+	if (z->cause_asking)
+		note_cause(x);
 	if (!(f->flags & ~FREEZE_ANSWER) && !z->seen)
 		return;
 	now_ns = clock_read_ns(CLOCK_MONOTONIC);
@@ -190,12 +281,11 @@ static bool is_same_emitter(const struct session_sender *a, const struct session
 }
 
 /* True if the request asks for the breach at which the trace was frozen last. */
-static bool is_honoured(const struct exchange *x, const struct session *session)
+static bool is_honoured(const struct exchange *x, const struct session *session, uint32_t seq)
 {
 	const struct freeze_reflector *z = &x->reflect.freeze;
 
-	return z->flags && !session->stateless && z->seq == x->reflect.request.freeze.seq &&
-	       is_same_emitter(&z->of, &session->sender);
+	return z->flags && !session->stateless && z->seq == seq && is_same_emitter(&z->of, &session->sender);
 }
 
 /* Flags of a refusal; 0: it is allowed. */
@@ -258,7 +348,7 @@ struct packet_freeze freeze_answer(struct exchange *x, struct session *session)
 	if (!(f->flags & FREEZE_ASKED) && !announced)
 		return (struct packet_freeze){ .flags = 0 };
 	now_ns = clock_read_ns(CLOCK_MONOTONIC);
-	if (f->flags & FREEZE_ASKED && is_honoured(x, session))
+	if (f->flags & FREEZE_ASKED && is_honoured(x, session, f->seq))
 		return (struct packet_freeze){ .flags = z->flags, .seq = f->seq, .age_us = age_us(z->frozen_ns, now_ns) };
 	if (f->flags & FREEZE_ASKED) {
 		const uint8_t flags = answer_asked(x, session, now_ns);
@@ -273,6 +363,35 @@ struct packet_freeze freeze_answer(struct exchange *x, struct session *session)
 		return (struct packet_freeze){ .flags = 0 };
 	return (struct packet_freeze){ .flags = FREEZE_BREACH, .seq = z->breach_seq,
 				       .age_us = age_us(z->breach_ns, now_ns) };
+}
+
+/* False: not explained, or not remembered any more. */
+static bool find_cause(struct freeze_causes *causes, uint16_t ssid, uint32_t seq, struct packet_cause *c)
+{
+	const unsigned n = causes ? atomic_load_explicit(&causes->written, memory_order_acquire) : 0;
+
+	for (unsigned back = 1; back <= CAUSES_READ && back <= n; back++) {
+		const unsigned slot = (n - back) % FREEZE_CAUSES;
+
+		if (causes->slot[slot].ssid != ssid || causes->slot[slot].cause.seq != seq)
+			continue;
+		*c = causes->slot[slot].cause;
+		return true;
+	}
+	return false;
+}
+
+const struct packet_cause *freeze_cause_answer(struct exchange *x, const struct session *session)
+{
+	struct freeze_reflector *z = &x->reflect.freeze;
+	const uint32_t seq = x->reflect.request.cause_seq;
+
+	z->cause = (struct packet_cause){ .state = PACKET_CAUSE_REFUSED, .seq = seq };
+	if (!x->options->allow_freeze || session->stateless ||
+	    find_cause(x->causes, session->sender.ssid, seq, &z->cause) || !is_honoured(x, session, seq))
+		return &z->cause;
+	z->cause.state = !x->causes || z->flags & FREEZE_NO_TRACE ? PACKET_CAUSE_NO_TRACE : PACKET_CAUSE_PENDING;
+	return &z->cause;
 }
 
 /* The flight of the reply to this request if its times are complete; else NULL. */

@@ -15,6 +15,7 @@ struct flight;
 
 #define FREEZE_CLOSING 10 /* closing probes that request a freeze at most ... */
 #define FREEZE_CLOSING_NS (10 * NS_PER_MS) /* ... and the time that each waits for its reply at most */
+#define FREEZE_CAUSES 64 /* slots for causes at a reflector */
 
 /* ---- State of the loop ------------------------------------------------------------------------------------------- */
 
@@ -32,6 +33,10 @@ struct freeze_emitter {
 	int64_t since_ns; /* CLOCK_MONOTONIC: that breach was seen; 0: no request yet */
 	uint32_t probes; /* that carried the request */
 	bool seen; /* the probes report that the reflector's breach `peer_seq` was seen */
+	/* After the run the closing probes ask for the cause of the first breach. */
+	bool cause_asking;
+	uint32_t cause_from; /* number of the first of these probes */
+	struct packet_plan plan; /* of these probes */
 	bool has_peer; /* `peer_seq` is valid */
 	uint32_t peer_seq; /* the newest breach of the reflector */
 };
@@ -54,6 +59,16 @@ struct freeze_reflector {
 	struct session_sender to;
 	uint32_t breach_seq;
 	int64_t breach_ns;
+	struct packet_cause cause; /* that the next reply reports */
+};
+
+/* Causes of the traces that were saved last, of which another thread writes the next while the loop reads. */
+struct freeze_causes {
+	_Atomic unsigned written; /* number i is in slot i % FREEZE_CAUSES */
+	struct {
+		uint16_t ssid;
+		struct packet_cause cause;
+	} slot[FREEZE_CAUSES];
 };
 
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
@@ -72,8 +87,25 @@ void freeze_note_reply(struct exchange *x, bool in_time);
 /* Emitter: a request without an answer ends with the run. */
 void freeze_end(struct exchange *x);
 
+/* Emitter, after the run: asks for the cause of the first breach at the reflector, and waits for it at most 1 s.
+ * close() sends a closing probe, and waits for its reply for a while. */
+void freeze_await_cause(struct exchange *x, void (*close)(struct exchange *x));
+
 /* Reflector: the answer to the freeze TLV of the last request, of this session. It may be due after the reply. */
 struct packet_freeze freeze_answer(struct exchange *x, struct session *session);
+
+/* Reflector: the answer to a request for the cause of a breach. It is valid until the next call. */
+const struct packet_cause *freeze_cause_answer(struct exchange *x, const struct session *session);
+
+/* The one thread that writes: adds the cause of a breach at which the trace was frozen for this run. */
+static inline void freeze_causes_add(struct freeze_causes *causes, uint16_t ssid, const struct packet_cause *c)
+{
+	const unsigned n = atomic_load_explicit(&causes->written, memory_order_relaxed);
+
+	causes->slot[n % FREEZE_CAUSES].ssid = ssid;
+	causes->slot[n % FREEZE_CAUSES].cause = *c;
+	atomic_store_explicit(&causes->written, n + 1, memory_order_release);
+}
 
 /* Reflector, when the reply was sent: honours a request that is due. */
 void freeze_for_emitter(struct exchange *x, struct session *session);

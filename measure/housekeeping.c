@@ -102,7 +102,8 @@ static void add_duties(struct housekeeping *h)
 		{ o->threshold_ns,
 		  { HOUSEKEEPING_PERIOD_NS, .at_end = true, .act = breach_print, .context = &h->breaches } },
 		{ o->save_trace_path != NULL, { HOUSEKEEPING_PERIOD_NS, .act = look_unseen, .context = h } },
-		{ o->trace_rearm, { HOUSEKEEPING_PERIOD_NS, .act = trace_keep_now, .context = &h->keeper } },
+		{ o->trace_rearm || h->on_saved,
+		  { HOUSEKEEPING_PERIOD_NS, .act = trace_keep_now, .context = &h->keeper } },
 		{ true, { HOUSEKEEPING_PERIOD_NS, .act = link_look, .context = &h->link } },
 		{ options_by_nic(o), { NS_PER_S, .act = nic_provider_look, .context = &h->provider } },
 		{ o->role == ROLE_EMIT, { HOUSEKEEPING_PERIOD_NS, .act = h->print_outage, .context = h->context } },
@@ -167,7 +168,8 @@ int housekeeping_start(struct housekeeping *h)
 	h->worker.idle = &x->result.asleep;
 	h->breaches = (struct breach_printer){ .result = &x->result, .act = act_on_breach, .context = h };
 	h->keeper = (struct trace_keeper){ .trace = h->trace, .folder = o->save_trace_path,
-					   .interval_ns = o->trace_interval_ns };
+					   .interval_ns = o->trace_rearm ? o->trace_interval_ns : INT64_MAX,
+					   .on_saved = h->on_saved, .context = h->saved_context };
 	h->unseen.activity = &h->activity.activity;
 	if (o->save_trace_path)
 		activity_unseen_begin(&h->unseen);

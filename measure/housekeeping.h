@@ -28,6 +28,9 @@ struct housekeeping {
 	bool notes_changes; /* of the machine; an output needs them */
 	struct worker worker; /* `begin` and its context */
 	struct link_watch link; /* the NIC, on_change() and on_move() with their context */
+	/* see struct trace_keeper */
+	void (*on_saved)(void *context, const struct trace_record *breach, const char *path);
+	void *saved_context;
 	/* For each breach, after its reading of the activity. */
 	void (*on_breach)(void *context, const struct sample *s, uint64_t number);
 	void *breach_context;

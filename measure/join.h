@@ -10,9 +10,7 @@
  * padding (RFC 5357 section 4.2.1), which is not a TLV. */
 static inline size_t join_reply_bytes(const struct exchange *x)
 {
-	const size_t probe_bytes = (size_t)x->result.probe_bytes.value;
-
-	return x->arrival.bytes < probe_bytes ? x->arrival.bytes : probe_bytes;
+	return x->arrival.bytes < x->emit.probe_bytes ? x->arrival.bytes : x->emit.probe_bytes;
 }
 
 /* Reads the TLVs of the last reply. May wait until the next probe is sent, but not until the next datagram

@@ -35,6 +35,12 @@ static bool is_old_reply(const struct exchange *x, uint32_t seq, const struct lo
 	return lost ? packet_has_t1(packet, lost->t1, x->key) : x->emit.reply.ssid == x->plan->ssid;
 }
 
+void probe_prepare(struct exchange *x)
+{
+	packet_prepare(x->emit.probe, x->plan);
+	x->emit.probe_bytes = packet_plan_bytes(x->plan);
+}
+
 void probe_note_outage(struct exchange *x)
 {
 	const int64_t ns = x->now_ns - x->result.outages.since_ns, give_up_ns = x->options->give_up_ns;

@@ -12,6 +12,9 @@
 #define EMIT_CLOCK_TURNS 16
 #define SILENCE_NS (3 * NS_PER_S) /* time without answers until a warning is printed */
 
+/* Writes the members that all probes share. */
+void probe_prepare(struct exchange *x);
+
 /* Remembers a timed-out probe, so that a reply is counted as late and not as a duplicate. */
 void probe_remember_lost(struct exchange *x, uint32_t seq);
 
@@ -115,7 +118,7 @@ INLINE struct flight *probe_send(struct exchange *x)
 	 * value is worth. */
 	const int64_t called_ns = x->pace.interval_ns ? clock_read_ns(CLOCK_MONOTONIC) : 0;
 
-	if (!verb_send(x, f, x->emit.probe, (size_t)x->result.probe_bytes.value, NULL))
+	if (!verb_send(x, f, x->emit.probe, x->emit.probe_bytes, NULL))
 		return NULL;
 	f->call_ns = x->pace.interval_ns ? clock_read_ns(CLOCK_MONOTONIC) - called_ns : 0;
 	*probe_t1(x, s->seq) = packet_t1(x->emit.probe, x->key);

@@ -166,6 +166,8 @@ INLINE size_t make_reply(struct exchange *x, struct flight *f, struct session *s
 	}
 	if (x->reflect.request.freeze.present)
 		answer.freeze = freeze_answer(x, session);
+	if (x->reflect.request.wants_cause)
+		answer.cause = freeze_cause_answer(x, session);
 	s->time_ns[REFLECT_T3_USER] = clock_read_ns(CLOCK_REALTIME);
 	s->source[REFLECT_T3_USER] = SOURCE_USER;
 	answer.t3_ns = on_scale(x, s->time_ns[REFLECT_T3_USER], &answer.software_bound_ns);

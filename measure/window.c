@@ -477,24 +477,35 @@ static bool is_closing(struct exchange *x, unsigned sent)
 	return false;
 }
 
+/* Sends a closing probe, and waits for its reply for a while. */
+static void close_once(struct exchange *x)
+{
+	struct flight *f = NULL;
+	int64_t sent_ns;
+
+	verb_read_clock(x);
+	sent_ns = x->now_ns;
+	if (x->port)
+		x->channel->at = &x->channel->port[0];
+	if (!is_full(x))
+		f = send_probe(x);
+	if (!f) {
+		turn(x, false); /* may make room */
+		return;
+	}
+	f->fate = FATE_CLOSING;
+	counter_add(&x->result.account.closing, 1);
+	while (is_closing(x, 1) && x->now_ns - sent_ns < FREEZE_CLOSING_NS)
+		turn(x, false);
+}
+
 /* The breach that ended the run may have no other probe that requests a freeze. */
 static void close_freeze(struct exchange *x)
 {
-	for (int i = 0; i < FREEZE_CLOSING && x->emit.freeze.asking && x->result.end != END_GONE && !is_full(x); i++) {
-		const int64_t sent_ns = x->now_ns;
-		struct flight *f;
-
-		if (x->port)
-			x->channel->at = &x->channel->port[0];
-		f = send_probe(x);
-		if (!f)
-			break;
-		f->fate = FATE_CLOSING;
-		counter_add(&x->result.account.closing, 1);
-		while (is_closing(x, 1) && x->now_ns - sent_ns < FREEZE_CLOSING_NS)
-			turn(x, false);
-	}
+	for (int i = 0; i < FREEZE_CLOSING && x->emit.freeze.asking && x->result.end != END_GONE; i++)
+		close_once(x);
 	freeze_end(x);
+	freeze_await_cause(x, close_once);
 }
 
 /* The last samples still wait for T3 of their replies, which only the reply to one more probe reports; and
@@ -523,8 +534,8 @@ static void close_window(struct exchange *x)
 
 void window_run(struct exchange *x)
 {
-	packet_prepare(x->emit.probe, x->plan);
-	x->result.probe_bytes = optional_of((int64_t)packet_plan_bytes(x->plan));
+	probe_prepare(x);
+	x->result.probe_bytes = optional_of((int64_t)x->emit.probe_bytes);
 	window_stamps_begin(x);
 	verb_read_clock(x);
 	while (!verb_is_over(x)) {

@@ -18,7 +18,7 @@ struct account {
 	counter sent, received;
 	counter unasked; /* emitter: answered, without a timestamp request by --stamp-every */
 	counter warmup, recorded, lost, unstamped, negative, unfinished;
-	counter closing; /* emitter: sent after the end, to fetch T3 of the last reply, or to request a freeze */
+	counter closing; /* emitter: sent after the end, to fetch T3 of the last reply, or for a freeze */
 	counter answered, unanswered, late, duplicate, foreign, malformed;
 	counter unverified; /* the HMAC was wrong */
 	counter cut_short; /* reflector: truncated control messages, so the destination address is unknown */

@@ -24,8 +24,10 @@ void trace_keep(struct trace_keeper *k, int64_t now_ns)
 		k->error = saved < 0 ? saved : 0;
 		if (saved > 0)
 			note_saved(k, &k->saved);
+		if (k->on_saved)
+			k->on_saved(k->context, &k->trace->last, saved > 0 ? k->saved.path : NULL);
 	}
-	if (k->error || now_ns - k->rearmed_ns < k->interval_ns)
+	if (k->error || k->interval_ns == INT64_MAX || now_ns - k->rearmed_ns < k->interval_ns)
 		return;
 	k->error = trace_rearm(k->trace);
 	k->rearmed_ns = now_ns;

@@ -78,7 +78,10 @@ struct trace_keeper {
 	/* Set by the caller. */
 	struct trace *trace; /* NULL: none */
 	const char *folder; /* for saved traces */
-	int64_t interval_ns; /* re-arm at most once in this time */
+	int64_t interval_ns; /* re-arm at most once in this time; INT64_MAX: never */
+	/* During the run, after a trace was saved. path: its folder; NULL: it could not be saved. May be NULL. */
+	void (*on_saved)(void *context, const struct trace_record *breach, const char *path);
+	void *context;
 
 	/* Results; initialize with zeros. */
 	struct trace_saved saved; /* the last saved trace; path empty: none */

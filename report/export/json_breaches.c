@@ -184,6 +184,26 @@ void json_breaches(struct json *j, const struct report *r)
 	json_end(j);
 }
 
+static void put_freeze_cause(struct json *j, const struct freeze_cause *c)
+{
+	if (c->state == FREEZE_CAUSE_NONE) {
+		json_null(j, "cause");
+		return;
+	}
+	json_object(j, "cause");
+	json_text(j, "state", freeze_cause_names[c->state]);
+	if (c->state == FREEZE_CAUSE_KNOWN) {
+		json_text(j, "stage", freeze_stages[c->stage].id);
+		json_integer(j, "stage_ns", c->stage_ns);
+		json_text(j, "class", cause_words[c->class].id);
+		json_text(j, "name", *c->name ? c->name : NULL);
+		json_optional(j, "cpu", c->cpu);
+		json_integer(j, "value_ns", c->ns);
+		json_count(j, "share_percent", c->percent);
+	}
+	json_end(j);
+}
+
 static void put_first_freeze(struct json *j, const struct result_freeze *z)
 {
 	const struct freeze_first *f = &z->first;
@@ -200,6 +220,7 @@ static void put_first_freeze(struct json *j, const struct result_freeze *z)
 	else
 		json_bool(j, "buffer_holds_packet", f->holds.value);
 	json_text(j, "emitter", *z->emitter_name ? z->emitter_name : NULL);
+	put_freeze_cause(j, &f->cause);
 	json_end(j);
 }
 

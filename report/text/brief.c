@@ -432,12 +432,14 @@ static void write_worst(FILE *out, const struct report *r)
 
 static void write_freeze(FILE *out, const struct report *r)
 {
-	struct paragraph p = { .text = "" };
+	struct paragraph p = { .text = "" }, cause = { .text = "" };
 
 	if (!freeze_is_shown(r))
 		return;
 	freeze_say(p.text, sizeof(p.text), r);
 	write_lines(out, &p, FREEZE_LINES);
+	if (freeze_say_cause(cause.text, sizeof(cause.text), r))
+		write_lines(out, &cause, FREEZE_LINES);
 }
 
 void brief_write(FILE *out, const struct report *r, bool color)

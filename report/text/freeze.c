@@ -5,6 +5,7 @@
 #include "options.h"
 #include "report/text/label.h"
 #include "report/text/report.h"
+#include "result/causes.h"
 #include "result/result.h"
 
 #include <inttypes.h>
@@ -117,4 +118,38 @@ void freeze_say(char *text, size_t bytes, const struct report *r)
 		say_emitter(text, bytes, &r->result->freeze);
 	else
 		say_reflector(text, bytes, r);
+}
+
+static void add_cause(char *text, size_t bytes, const struct freeze_cause *c)
+{
+	add("Remote %s %.1f us: %s", freeze_stages[c->stage].text, label_us(c->stage_ns), cause_words[c->class].text);
+	if (*c->name)
+		add(" %s", c->name);
+	if (c->cpu.known)
+		add(" on its CPU %" PRId64, c->cpu.value);
+	if (c->ns)
+		add(", %.1f us", label_us(c->ns));
+	if (c->percent)
+		add(", %d %% of the excess", c->percent);
+}
+
+bool freeze_say_cause(char *text, size_t bytes, const struct report *r)
+{
+	static const char *const reasons[FREEZE_CAUSE_STATES] = {
+		[FREEZE_CAUSE_NONE] = "the peer reports no causes",
+		[FREEZE_CAUSE_PENDING] = "the peer had not explained its trace within 1 s after the run",
+		[FREEZE_CAUSE_NO_TRACE] = "the peer saved no trace: start it with --save-trace",
+		[FREEZE_CAUSE_NOT_EXPLAINED] = "the peer could not explain its trace: see its report",
+		[FREEZE_CAUSE_REFUSED] = "the peer refused: see its --allow-freeze",
+		[FREEZE_CAUSE_INVALID] = "the answer of the peer is not valid",
+	};
+	const struct freeze_first *first = &r->result->freeze.first;
+
+	if (r->options->role != ROLE_EMIT || (first->outcome != FREEZE_CONFIRMED && first->outcome != FREEZE_BY_PEER))
+		return false;
+	if (first->cause.state == FREEZE_CAUSE_KNOWN)
+		add_cause(text, bytes, &first->cause);
+	else
+		add("Remote cause: not known: %s", reasons[first->cause.state]);
+	return true;
 }

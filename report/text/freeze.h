@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #define FREEZE_TEXT_BYTES 400
+#define FREEZE_CAUSE_TEXT_BYTES 200
 
 struct report;
 
@@ -15,5 +16,8 @@ bool freeze_is_shown(const struct report *r);
 
 /* Appends one sentence: the breach, the times at which each host froze, or why the other one did not. */
 void freeze_say(char *text, size_t bytes, const struct report *r);
+
+/* Appends one line: the cause of the breach at the reflector, or why it is not known. False: none was asked for. */
+bool freeze_say_cause(char *text, size_t bytes, const struct report *r);
 
 #endif

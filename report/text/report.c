@@ -54,6 +54,9 @@ static void write_freeze(FILE *out, const struct report *r)
 
 	freeze_say(text, sizeof(text), r);
 	fprintf(out, "\n%s\n", text);
+	*text = '\0';
+	if (freeze_say_cause(text, sizeof(text), r))
+		fprintf(out, "%s\n", text);
 }
 
 static void write_duration(FILE *out, const struct result *r)

@@ -118,6 +118,67 @@ timeline() {
 	end_freeze
 }
 
+# The reflector has saved and explained its first trace: it has switched tracing on again.
+is_explained() {
+	[ -n "$(ls "$work/spikes-r")" ] && grep -q 1 "$instance/tracing_on"
+}
+
+# A real-time thread has the CPU of the reflector for longer than any other task. The emitter ends when the cause is there.
+cause_of_the_peer() { # NAME ARGUMENTS KEY
+	begin_freeze "$1" || return 0
+	[ -z "$3" ] || (umask 077 && echo 00112233445566778899aabbccddeeff >"$key")
+	mkdir "$work/spikes-r"
+	start_reflector r "$K -s -T -C --allow-freeze -w 100 --trace-rearm --trace-interval 0.5 --save-trace $work/spikes-r $3"
+	as=$as_emitter start_emitter e "$K -s -T -C -t 400000 -w 100 -d 60 --freeze-peer --timeout 5000 -H --json $logs/e.json $2 $3"
+	start planted r python3 "$(dirname "$0")/planted.py" "$last_cpu" 0.6 20
+	poll is_explained
+	terminate planted e r
+	check '@expect_status e 0'
+	check '@expect_status r 0'
+	check 'e.out ~ ^Frozen: this host [0-9.]+ us and the peer at most [0-9.]+ us after breach'
+	check "e.out ~ ^Remote (Kernel-to-app|App processing|App-to-kernel) [0-9]+[.][0-9] us: thread planted on its CPU $last_cpu, [0-9]+[.][0-9] us, [0-9]+ % of the excess"
+	json_agrees e
+	json_has e "has(JSON['freeze']['first']['cause'], {'state': 'known', 'class': 'thread', 'name': 'planted', 'cpu': $last_cpu})"
+	json_has e "400000000 < JSON['freeze']['first']['cause']['value_ns'] <= JSON['freeze']['first']['cause']['stage_ns']"
+	json_has e "JSON['accounts']['packets']['closing'] <= 31"
+	check 'r.err !~ is of another packet'
+	rm -r "$work/spikes-r"
+	end_freeze
+}
+
+# The breach ends the run: the cause may come too late. The seconds have the closing probes in any case.
+cause_after_the_run() { # NAME ARGUMENTS
+	begin_freeze "$1" || return 0
+	mkdir "$work/spikes-r"
+	as=$(with_spikes app 500 600000) start_reflector r "$K -s -T --allow-freeze -w 100 --save-trace $work/spikes-r"
+	as=$as_emitter start_emitter e "$K -T -t 500000 -w 100 --freeze-peer --count 700 --timeout 5000 -H --json $logs/e.json --jsonl $logs/e.jsonl $2"
+	finish e
+	terminate r
+	check '@expect_status e 2'
+	check '@expect_status r 0'
+	check 'e.out ~ ^Remote ([a-zA-Z -]+ [0-9.]+ us: .+|cause: not known: the peer had not explained)'
+	json_agrees e
+	json_has e "JSON['freeze']['first']['cause']['state'] in ('known', 'pending')"
+	rm -r "$work/spikes-r"
+	end_freeze
+}
+
+# Peers whose answers are not valid, or that know no causes. The run counts all of its probes.
+cause_of_a_hostile_peer() { # MODE TEXT
+	begin "freeze: a cause from a hostile peer: $1" || return 0
+	start h r python3 "$(dirname "$0")/answer_cause.py" "$ip_r" "$1"
+	poll has_port h 862
+	start_emitter e "$K -C -t 0.001 -w 0 --freeze-peer --count 100 --size 300 -H --json $logs/e.json"
+	finish e
+	terminate h
+	check '@expect_status e 0'
+	check 'e:Recorded -eq 100'
+	check "e.out ~ ^Remote $2"
+	! LC_ALL=C grep -q '[^[:print:][:space:]]' "$work/e.out" "$logs/e.json" || complain 'octets that cannot be printed'
+	json_agrees e
+	verdict
+}
+
 of_the_reflector() {
 	begin_freeze 'freeze: a breach of the reflector freezes the emitter' || return 0
 	as=$(with_spikes app 500 600000) start_reflector r "$K -s -T -C -t 500000 -w 100"
@@ -187,6 +248,7 @@ two_emitters() {
 	check 'e1.out ~ ^Frozen: the peer at most [0-9.]+ us after breach #0 was seen; this host froze no trace$'
 	check "e2.out ~ ; the peer's trace was frozen at another breach: see its --trace-rearm$"
 	check 'r.out ~ ^Frozen: on request of .*; refused while frozen at another breach 1$'
+	check 'e1.out ~ ^Remote cause: not known: the peer saved no trace: start it with --save-trace$'
 	end_freeze
 }
 
@@ -207,18 +269,35 @@ forged() {
 }
 
 all_of_them() {
+	local mode
+
 	of_the_emitter 'freeze: a breach freezes both hosts, with one probe in flight' -C 0
 	of_the_emitter 'freeze: a breach freezes both hosts, with 16 in flight' '-C --window 16' 0
 	of_the_emitter 'freeze: the breach that ends the run freezes both hosts' '' 2
 	of_the_emitter 'freeze: the breach that ends the run freezes both hosts, with 16 in flight' '--window 16' 2
 	folders
 	timeline
+	cause_of_the_peer 'freeze: the peer explains its trace, with one probe in flight' '' ''
+	cause_of_the_peer 'freeze: the peer explains its trace, with 16 in flight' '--window 16' ''
+	cause_after_the_run 'freeze: a cause after the run is awaited, with one probe in flight' ''
+	cause_after_the_run 'freeze: a cause after the run is awaited, with 16 in flight' '--window 16'
+	cause_of_a_hostile_peer valid 'NIC-to-kernel 512.0 us: softirq TIMER on its CPU 1, 498.2 us, 97 % of the excess'
+	cause_of_a_hostile_peer escape 'NIC-to-kernel 512.0 us: softirq [?]\[31mTIMER[?][?] on its CPU 1, '
+	for mode in class stage share negative longer; do
+		cause_of_a_hostile_peer $mode 'cause: not known: the answer of the peer is not valid$'
+	done
+	cause_of_a_hostile_peer other 'cause: not known: the peer had not explained its trace within 1 s'
+	for mode in truncated unasked old; do
+		cause_of_a_hostile_peer $mode 'cause: not known: the peer reports no causes$'
+	done
 	of_the_reflector
 	not_allowed
 	without_trace
 	unknown_to_the_peer
 	two_emitters
 	forged 'a flag without a key is honoured where none is set' plain '' '00 01 0,00 01 7,00 41 7' 0 'r.out ~ breach #7'
+	forged 'the cause is reported to that run only, also after a TLV that is not valid' cause '' '00 01 0,00 01 7,00 41 7,00 03 7,00 05 8,00 05 7,40 80 0,00 03 7' 0 \
+		'r.out ~ breach #7'
 	if "$rant" --version | grep -q -- '--key .*not built in'; then
 		skip 'freeze: flags with a key' 'rant was built without libnettle'
 		return
@@ -226,6 +305,9 @@ all_of_them() {
 	forged 'a flag that is signed is honoured once, also when it is repeated' "replayed $key" key '00 01 0,00 01 7,00 41 7,none,none' 0 'r:Replayed -eq 2'
 	forged 'a flag with a wrong key is not honoured' "signed $key.wrong" key 'none,none,none' 1 'r:Unverified -eq 3'
 	forged 'a flag without the key is not honoured' plain key 'none,none,none' 1 'r:Unverified -eq 3'
+	forged 'the cause is reported to signed requests, once' "cause $key" key \
+		'00 01 0,00 01 7,00 41 7,00 03 7,00 05 8,00 05 7,40 80 0,00 03 7,a0 80 7,none' 0 'r:Replayed -eq 1'
+	cause_of_the_peer 'freeze: the peer explains its trace to an emitter with the key' '' "--key $key"
 	forged 'a flag that was added to a signed packet is not honoured' "forged $key" key '00 01 0,a0 80 0,a0 80 0' 1 'r.out !~ ^Frozen:'
 }
 

@@ -121,6 +121,7 @@ spikes.md|Trace (tracing|else: namespace_trace.sh
 spikes.md|rant -i eth0 -T|else: namespace_freeze.sh
 spikes.md|Frozen: this host|else: namespace_freeze.sh
 spikes.md|Frozen: on request|else: namespace_freeze.sh
+spikes.md|Remote NIC-to-kernel|else: test_report_freeze
 spikes.md|rant --explain|else: namespace_explain.sh
 spikes.md|Why (trace|else: test_explain_cause
 spikes.md|rant -i eth0|else: namespace_explain.sh, at a reflector

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The causes of the saved traces after a run, and the object of --explain --json, from a recorded trace. */
 #include "explain/explain.c"
+#include "explain/explain_peer.h"
+#include "measure/exchange.h"
 
 #include "golden.h"
 
@@ -276,6 +278,36 @@ static void copy_planted(const char *folder, const char *name, const char *at, c
 	fclose(file);
 }
 
+/* The same cause for the emitter at the other end; and a trace that cannot be read, or was not saved. */
+static void for_the_peer(void **state)
+{
+	static struct freeze_causes causes;
+	const struct packet_cause *c = &causes.slot[0].cause;
+	struct trace_record breach = { .seq = SEQ, .ssid = 0x1f3a };
+	struct util_capture capture;
+
+	(void)state;
+	util_capture_begin(&capture);
+	explain_for_peer(&causes, &breach, TRACES "/planted");
+	breach.seq++;
+	explain_for_peer(&causes, &breach, TRACES);
+	explain_for_peer(&causes, &breach, NULL);
+	util_capture_end(&capture, said, sizeof(said));
+	assert_string_equal(said, "");
+	assert_int_equal(causes.written, 3);
+	assert_int_equal(causes.slot[0].ssid, 0x1f3a);
+	assert_int_equal(c->seq, SEQ);
+	assert_int_equal(c->state, PACKET_CAUSE_KNOWN);
+	assert_int_equal(c->class, OWNER_THREAD);
+	assert_string_equal(c->name, "planted");
+	assert_string_equal(freeze_stages[c->stage].text, "Kernel-to-app");
+	assert_true(c->ns > 7 * NS_PER_MS && c->ns < c->stage_ns && c->stage_ns < LATENCY_NS);
+	assert_in_range(c->percent, 95, 100);
+	assert_int_equal(causes.slot[1].cause.state, PACKET_CAUSE_NOT_EXPLAINED);
+	assert_int_equal(causes.slot[1].cause.seq, SEQ + 1);
+	assert_int_equal(causes.slot[2].cause.state, PACKET_CAUSE_NO_TRACE);
+}
+
 /* With --stages full breach.json has times of the kernel, which the marker lacks. */
 static void all_times_of_the_kernel_have_names(void **state)
 {
@@ -315,6 +347,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(one_trace), TEST(several_traces), TEST(last_trace_is_not_explained), TEST(many_traces),
 		TEST(nothing_to_do), TEST(limits), TEST(counts_of_causes), TEST(explained_as_json),
+		TEST(for_the_peer),
 		TEST(all_times_of_the_kernel_have_names),
 		TEST(evidence_is_not_overwritten),
 	};

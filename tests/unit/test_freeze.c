@@ -1,4 +1,4 @@
-/* build: wraps=clock_gettime sources=wire/packet.c,wire/tlv*.c,wire/hmac.c libs=-lm */
+/* build: wraps=clock_gettime,clock_nanosleep sources=wire/packet.c,wire/tlv*.c,wire/hmac.c libs=-lm */
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Freezing the traces of both hosts: when an emitter asks and stops asking, and what a reflector honours. */
 #include "measure/freeze.c"
@@ -27,6 +27,22 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 	(void)clock;
 	*t = (struct timespec){ .tv_sec = now_ns / NS_PER_S, .tv_nsec = now_ns % NS_PER_S };
 	return 0;
+}
+
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until, struct timespec *left);
+int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until, struct timespec *left)
+{
+	(void)clock;
+	(void)left;
+	assert_int_equal(flags, TIMER_ABSTIME);
+	now_ns = until->tv_sec * NS_PER_S + until->tv_nsec;
+	return 0;
+}
+
+void probe_prepare(struct exchange *to)
+{
+	packet_prepare(to->emit.probe, to->plan);
+	to->emit.probe_bytes = packet_plan_bytes(to->plan);
 }
 
 /* A trace that takes 20 us to freeze. */
@@ -282,6 +298,130 @@ static void a_breach_of_the_reflector(void **state)
 	assert_int_equal(x.result.freeze.of_peer, 2);
 }
 
+/* Closing probes after the run, and the answers to them: number n has answers[n], the last again and again. */
+static unsigned closes;
+static struct packet_cause answers[3];
+static uint32_t replied_to; /* sequence number of the probe that is answered; 0: the last */
+
+static void close_once(struct exchange *to)
+{
+	const struct packet_cause *c = &answers[closes < 2 ? closes : 2];
+	struct request r;
+
+	closes++;
+	assert_false(to->emit.freeze.changed);
+	sent(x.next_key);
+	packet_probe(x.emit.probe, x.plan, x.next_key - 1, 1);
+	assert_int_equal(packet_read_request(x.emit.probe, x.emit.probe_bytes, NULL, &r), PACKET_GOOD);
+	assert_true(r.wants_cause);
+	assert_int_equal(r.cause_seq, BREACH_SEQ);
+	now_ns += 10 * NS_PER_MS;
+	x.emit.reply = (struct reply){ .sender_seq = replied_to ? replied_to : r.seq,
+				       .freeze = { .present = true, .flags = FREEZE_ANSWER }, .cause = *c };
+	freeze_note_reply(&x, true);
+}
+
+/* A run with a breach; returns the cause that it leaves. */
+static const struct freeze_cause *await_cause(uint8_t flags)
+{
+	begin(ROLE_EMIT);
+	closes = 0;
+	replied_to = 0;
+	breach(BREACH_SEQ);
+	probe();
+	reply(flags, BREACH_SEQ, 15, true);
+	probe();
+	freeze_await_cause(&x, close_once);
+	return &x.result.freeze.first.cause;
+}
+
+static const struct packet_cause softirq = { .state = PACKET_CAUSE_KNOWN, .seq = BREACH_SEQ, .class = OWNER_SOFTIRQ,
+					     .stage = 1, .percent = 97, .cpu = PACKET_CAUSE_NO_CPU, .stage_ns = 512000,
+					     .ns = 498200 };
+
+static void a_cause_is_asked_for_until_it_is_known(void **state)
+{
+	const struct packet_cause pending = { .state = PACKET_CAUSE_PENDING, .seq = BREACH_SEQ };
+	const struct freeze_cause *c;
+
+	(void)state;
+	answers[0] = pending;
+	answers[1] = answers[2] = softirq;
+	answers[1].seq++; /* of another breach */
+	/* All octets are used, none of them is a NUL, and few can be printed. */
+	memset(answers[2].name, '\x1b', sizeof(answers[2].name));
+	memcpy(answers[2].name, "a\nb\xff~", 5);
+	c = await_cause(FREEZE_FROZEN);
+	assert_int_equal(closes, 3);
+	assert_int_equal(c->state, FREEZE_CAUSE_KNOWN);
+	assert_string_equal(c->name, "a?b?~???????????????????????????");
+	assert_false(c->cpu.known);
+	assert_int_equal(c->class, OWNER_SOFTIRQ);
+	assert_int_equal(c->stage, 1);
+	assert_int_equal(c->percent, 97);
+	assert_int_equal(c->stage_ns, 512000);
+	assert_int_equal(c->ns, 498200);
+	/* A repeated reply changes nothing later. */
+	x.emit.reply.cause.ns = 1;
+	freeze_note_reply(&x, true);
+	assert_int_equal(c->ns, 498200);
+}
+
+/* Until 1 s after the run, every 50 ms. */
+static void a_late_cause_is_not_awaited_longer(void **state)
+{
+	int64_t began_ns;
+
+	(void)state;
+	answers[0] = answers[1] = answers[2] = (struct packet_cause){ .state = PACKET_CAUSE_PENDING, .seq = BREACH_SEQ };
+	assert_int_equal(await_cause(FREEZE_FROZEN)->state, FREEZE_CAUSE_PENDING);
+	assert_int_equal(closes, 20);
+	/* No reply of the run is one to these probes. */
+	answers[0] = answers[1] = answers[2] = softirq;
+	begin(ROLE_EMIT);
+	breach(BREACH_SEQ);
+	probe();
+	reply(FREEZE_FROZEN, BREACH_SEQ, 15, true);
+	replied_to = x.next_key - 1;
+	began_ns = now_ns;
+	freeze_await_cause(&x, close_once);
+	assert_int_equal(x.result.freeze.first.cause.state, FREEZE_CAUSE_PENDING);
+	assert_true(now_ns - began_ns <= NS_PER_S + 10 * NS_PER_MS);
+}
+
+static void a_cause_is_not_asked_for(void **state)
+{
+	static const uint8_t flags[] = { FREEZE_REFUSED, FREEZE_REFUSED | FREEZE_OCCUPIED, FREEZE_FROZEN | FREEZE_NO_TRACE };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(flags); i++) {
+		assert_int_equal(await_cause(flags[i])->state, FREEZE_CAUSE_NONE);
+		assert_int_equal(closes, 0);
+		assert_ptr_equal(x.plan, &plan);
+	}
+	/* A peer without this TLV is asked once. */
+	answers[0] = (struct packet_cause){ .state = PACKET_CAUSE_NONE };
+	assert_int_equal(await_cause(FREEZE_FROZEN)->state, FREEZE_CAUSE_NONE);
+	assert_int_equal(closes, 1);
+}
+
+static void hostile_causes(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 7; i++) {
+		struct packet_cause *from = &answers[0];
+
+		*from = softirq;
+		from->class = i == 1 ? CAUSE_NOT_EXPLAINED : 0;
+		from->stage = i == 2 ? FREEZE_STAGES : 0;
+		from->percent = i == 3 ? 101 : 100;
+		from->ns = i == 4 ? -1 : i == 5 ? 512001 : 1;
+		from->stage_ns = i == 6 ? INT64_MIN : 512000;
+		assert_int_equal(await_cause(FREEZE_FROZEN)->state, i ? FREEZE_CAUSE_INVALID : FREEZE_CAUSE_KNOWN);
+		assert_int_equal(closes, 1);
+	}
+}
+
 /* ---- A reflector ------------------------------------------------------------------------------------------------- */
 
 /* A request of the session, and the flags of its answer; the trace is frozen after the reply. */
@@ -332,6 +472,65 @@ static void an_allowed_request_is_honoured_once(void **state)
 	assert_int_equal(first->outcome, FREEZE_CONFIRMED);
 	assert_int_equal(first->own_ns.value, (30 + 20) * NS_PER_US);
 	assert_int_equal(first->peer_ns.value, 214 * NS_PER_US);
+}
+
+static uint8_t cause_for(unsigned session, uint32_t seq)
+{
+	x.reflect.request.cause_seq = seq;
+	return freeze_cause_answer(&x, &sessions.session[session])->state;
+}
+
+static void a_cause_is_reported_to_the_emitter_that_asked(void **state)
+{
+	static struct freeze_causes causes;
+	struct packet_cause c = softirq;
+
+	(void)state;
+	memset(&causes, 0, sizeof(causes));
+	begin_reflector();
+	x.causes = &causes;
+	assert_int_equal(cause_for(0, BREACH_SEQ), PACKET_CAUSE_REFUSED);
+	request(0, FREEZE_ASKED, BREACH_SEQ);
+	assert_int_equal(cause_for(0, BREACH_SEQ), PACKET_CAUSE_PENDING);
+	assert_int_equal(cause_for(0, BREACH_SEQ + 1), PACKET_CAUSE_REFUSED);
+	/* Of another run with this number; of another number. */
+	freeze_causes_add(&causes, SSID + 1, &c);
+	c.seq++;
+	freeze_causes_add(&causes, SSID, &c);
+	assert_int_equal(cause_for(0, BREACH_SEQ), PACKET_CAUSE_PENDING);
+	c.seq--;
+	freeze_causes_add(&causes, SSID, &c);
+	assert_int_equal(cause_for(0, BREACH_SEQ), PACKET_CAUSE_KNOWN);
+	assert_int_equal(x.reflect.freeze.cause.ns, softirq.ns);
+	/* Another port of this emitter. */
+	assert_int_equal(cause_for(1, BREACH_SEQ), PACKET_CAUSE_KNOWN);
+	sessions.session[2].sender.ssid = SSID + 2;
+	assert_int_equal(cause_for(2, BREACH_SEQ), PACKET_CAUSE_REFUSED);
+	sessions.session[0].stateless = true;
+	assert_int_equal(cause_for(0, BREACH_SEQ), PACKET_CAUSE_REFUSED);
+	sessions.session[0].stateless = false;
+	options.allow_freeze = false;
+	assert_int_equal(cause_for(0, BREACH_SEQ), PACKET_CAUSE_REFUSED);
+	options.allow_freeze = true;
+	x.causes = NULL;
+	assert_int_equal(cause_for(0, BREACH_SEQ), PACKET_CAUSE_NO_TRACE);
+}
+
+/* The last 32 are remembered, also when the count of them wraps. */
+static void old_causes_are_not_remembered(void **state)
+{
+	static struct freeze_causes causes;
+
+	(void)state;
+	memset(&causes, 0, sizeof(causes));
+	atomic_store(&causes.written, UINT_MAX - 40);
+	begin_reflector();
+	x.causes = &causes;
+	for (uint32_t seq = 1; seq <= 100; seq++)
+		freeze_causes_add(&causes, SSID, &(struct packet_cause){ .state = PACKET_CAUSE_KNOWN, .seq = seq });
+	assert_int_equal(cause_for(0, 100), PACKET_CAUSE_KNOWN);
+	assert_int_equal(cause_for(0, 69), PACKET_CAUSE_KNOWN);
+	assert_int_equal(cause_for(0, 68), PACKET_CAUSE_REFUSED);
 }
 
 static void two_emitters(void **state)
@@ -470,7 +669,11 @@ int main(void)
 		cmocka_unit_test(one_request_at_a_time),
 		cmocka_unit_test(a_breach_of_the_reflector),
 		cmocka_unit_test(an_allowed_request_is_honoured_once),
-		cmocka_unit_test(two_emitters),
+		cmocka_unit_test(a_cause_is_asked_for_until_it_is_known),
+		cmocka_unit_test(a_late_cause_is_not_awaited_longer),
+		cmocka_unit_test(a_cause_is_not_asked_for), cmocka_unit_test(hostile_causes),
+		cmocka_unit_test(a_cause_is_reported_to_the_emitter_that_asked),
+		cmocka_unit_test(old_causes_are_not_remembered), cmocka_unit_test(two_emitters),
 		cmocka_unit_test(repeated_requests_are_not_honoured_again),
 		cmocka_unit_test(requests_that_are_not_allowed),
 		cmocka_unit_test(a_reflector_without_a_trace_marks),

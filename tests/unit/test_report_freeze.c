@@ -72,6 +72,39 @@ static void an_emitter(void **state)
 		    "there");
 }
 
+static void assert_says_cause(const struct freeze_cause *c, const char *expected)
+{
+	char text[FREEZE_CAUSE_TEXT_BYTES] = "";
+
+	begin(ROLE_EMIT, FREEZE_CONFIRMED)->cause = *c;
+	assert_true(freeze_say_cause(text, sizeof(text), &report));
+	assert_string_equal(text, expected);
+}
+
+static void the_cause_at_the_reflector(void **state)
+{
+	char text[FREEZE_CAUSE_TEXT_BYTES] = "";
+
+	(void)state;
+	assert_says_cause(&(struct freeze_cause){ .state = FREEZE_CAUSE_KNOWN, .class = OWNER_SOFTIRQ, .stage = 1,
+						  .percent = 97, .cpu = { true, 1 }, .stage_ns = 512000, .ns = 498200,
+						  .name = "TIMER" },
+			  "Remote NIC-to-kernel 512.0 us: softirq TIMER on its CPU 1, 498.2 us, 97 % of the excess");
+	assert_says_cause(&(struct freeze_cause){ .state = FREEZE_CAUSE_KNOWN, .class = CAUSE_NONE,
+						  .stage_ns = 3100 },
+			  "Remote NIC-to-app 3.1 us: not late");
+	assert_says_cause(&(struct freeze_cause){ .state = FREEZE_CAUSE_NONE },
+			  "Remote cause: not known: the peer reports no causes");
+	assert_says_cause(&(struct freeze_cause){ .state = FREEZE_CAUSE_NO_TRACE },
+			  "Remote cause: not known: the peer saved no trace: start it with --save-trace");
+	for (enum freeze_outcome i = FREEZE_NONE; i < FREEZE_OUTCOMES; i++) {
+		begin(ROLE_EMIT, i);
+		assert_int_equal(freeze_say_cause(text, sizeof(text), &report), i == FREEZE_CONFIRMED || i == FREEZE_BY_PEER);
+	}
+	begin(ROLE_REFLECT, FREEZE_CONFIRMED);
+	assert_false(freeze_say_cause(text, sizeof(text), &report));
+}
+
 static void a_reflector(void **state)
 {
 	struct freeze_first *f = begin(ROLE_REFLECT, FREEZE_CONFIRMED);
@@ -99,7 +132,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_emitter),
-		cmocka_unit_test(a_reflector),
+		cmocka_unit_test(the_cause_at_the_reflector), cmocka_unit_test(a_reflector),
 	};
 
 	return cmocka_run_group_tests_name("report_freeze", tests, NULL, NULL);

@@ -622,6 +622,9 @@ static void put_freeze(FILE *out, const struct report *r)
 
 	freeze_say(line, sizeof(line), r);
 	fprintf(out, "%s\n", line);
+	*line = '\0';
+	freeze_say_cause(line, sizeof(line), r);
+	fprintf(out, "%s\n", line);
 }
 
 static void assert_same_freeze(void)
@@ -663,6 +666,16 @@ static void freezes(void **state)
 	}
 	strcpy(z->emitter_name, "2001:db8::1");
 	assert_same_freeze();
+	z->first.outcome = FREEZE_CONFIRMED;
+	for (enum freeze_cause_state i = FREEZE_CAUSE_NONE; i < FREEZE_CAUSE_STATES; i++) {
+		z->first.cause.state = i;
+		if (i == FREEZE_CAUSE_KNOWN)
+			z->first.cause = (struct freeze_cause){ .state = i, .class = OWNER_SOFTIRQ, .stage = 1, .percent = 97,
+								.cpu = { true, 1 }, .stage_ns = 512000, .ns = 498200, .name = "TIMER" };
+		else
+			z->first.cause = (struct freeze_cause){ .state = i };
+		assert_same_freeze();
+	}
 }
 
 static void breaches_of_a_reflector(void **state)

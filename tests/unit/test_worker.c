@@ -733,6 +733,41 @@ static void the_second_is_saved_at_once_and_switched_on_in_time(void **state)
 	assert_string_equal(fake_trace.last, "srsrsr");
 }
 
+static char explained[64];
+
+static void on_saved(void *context, const struct trace_record *breach, const char *path)
+{
+	assert_ptr_equal(context, &keeper);
+	assert_ptr_equal(breach, &trace.last);
+	assert_true(fake_trace.frozen); /* what happens is explained before the trace is lost */
+	snprintf(explained, sizeof(explained), "%s", path ? path : "not saved");
+}
+
+/* At a reflector that explains its traces, but does not switch tracing on again. */
+static void a_saved_trace_is_reported_and_stays_frozen(void **state)
+{
+	(void)state;
+	trace_watch();
+	keeper.interval_ns = INT64_MAX;
+	keeper.on_saved = on_saved;
+	keeper.context = &keeper;
+	freeze();
+	trace_keep(&keeper, UPTIME_NS);
+	assert_string_equal(fake_trace.last, "s");
+	assert_string_equal(explained, keeper.saved.path);
+	assert_true(fake_trace.frozen);
+	*explained = '\0';
+	trace_keep(&keeper, UPTIME_NS + INTERVAL_NS);
+	assert_string_equal(explained, ""); /* once */
+	trace_watch();
+	keeper.on_saved = on_saved;
+	keeper.context = &keeper;
+	freeze();
+	fake_trace.save_result = -ENOSPC;
+	trace_keep(&keeper, UPTIME_NS);
+	assert_string_equal(explained, "not saved");
+}
+
 /* The list has the last traces, with the keys of their breaches. */
 static void saved_traces_are_listed(void **state)
 {
@@ -942,6 +977,7 @@ int main(void)
 		cmocka_unit_test(without_a_trace_nothing_is_asked),
 		cmocka_unit_test(a_frozen_trace_is_saved_and_switched_on),
 		cmocka_unit_test(the_second_is_saved_at_once_and_switched_on_in_time),
+		cmocka_unit_test(a_saved_trace_is_reported_and_stays_frozen),
 		cmocka_unit_test(saved_traces_are_listed),
 		cmocka_unit_test(what_could_not_be_saved_stays_frozen),
 		cmocka_unit_test(what_could_not_be_switched_on_is_not_tried_again),
