@@ -31,10 +31,7 @@ class Writer:
     def __init__(self, host, number):
         self.trace, self.host, self.base = trace_type()(), host, (number + 1) << 32
         self.tracks = 0
-        self.process = self.descriptor()
-        self.process.track_descriptor.process.pid = FIRST_PID + number
-        self.process.track_descriptor.process.process_name = f"rant {host.name}"
-        self.process = self.process.track_descriptor.uuid
+        self.process = self.add_process(FIRST_PID + 2 * number, f"rant {host.name}")
 
     def descriptor(self):
         packet = self.trace.packet.add()
@@ -43,9 +40,14 @@ class Writer:
         packet.track_descriptor.uuid = self.base + self.tracks
         return packet
 
-    def track(self, name):
+    def add_process(self, pid, name):
         packet = self.descriptor()
-        packet.track_descriptor.parent_uuid, packet.track_descriptor.name = self.process, name
+        packet.track_descriptor.process.pid, packet.track_descriptor.process.process_name = pid, name
+        return packet.track_descriptor.uuid
+
+    def track(self, name, process=None):
+        packet = self.descriptor()
+        packet.track_descriptor.parent_uuid, packet.track_descriptor.name = process or self.process, name
         return packet.track_descriptor.uuid
 
     def event(self, track, ns, kind, name=None):
@@ -78,19 +80,28 @@ def annotate(event, values):
             one.string_value = clean(value)
 
 
-def put_packet(w, host):
-    """The stages of the packet, and the flows of the wire from the last stage of one host to the first of the other."""
-    rows = {row: w.track(name) for row, name in (("application", "packet: thread"), ("kernel", "packet: kernel"), ("wire", "packet: wire"))}
+def put_packet(w, host, process=None, add_ns=0, joined=False):
+    """The stages of the packet, add_ns later than the clock of this host has them; joined: with the flows of the wire, from the last stage
+    of one host to the first of the other."""
+    rows = {row: w.track(f"packet: {name}", process) for row, name in (("application", "thread"), ("kernel", "kernel"), ("wire", "wire"))}
     for stage in host.stages():
-        event = w.slice(rows[stage.row], stage.from_ns, stage.to_ns, stage.name)
-        for flow, (leaves, arrives) in enumerate((("T1", "T2"), ("T3", "T4")), 2 * host.seq + 1):
+        event = w.slice(rows[stage.row], stage.from_ns + add_ns, stage.to_ns + add_ns, stage.name)
+        for flow, (leaves, arrives) in enumerate((("T1", "T2"), ("T3", "T4")) if joined else (), 2 * host.seq + 1):
             if stage.to_ns == host.nearest(leaves) and stage.row != "wire":
                 event.flow_ids.append(flow)
             elif stage.from_ns == host.nearest(arrives) and stage.row != "wire":
                 event.terminating_flow_ids.append(flow)
-    track = w.track("breach")
-    event = w.event(track, host.data["breach_ns"], "INSTANT", f"breach of packet {host.seq}")
+
+
+def put_breach(w, host):
+    event = w.event(w.track("breach"), host.data["breach_ns"], "INSTANT", f"breach of packet {host.seq}")
     annotate(event, {"seq": host.seq, "latency_ns": host.latency_ns, "cause": cause(host)})
+
+
+def put_other_host(w, host, offset_ns, bound_ns):
+    """The other host's stages of the packet once more: Perfetto joins the slices of a flow only within one file and machine."""
+    name = f"rant {host.name} ± {bound_ns} ns"
+    put_packet(w, host, w.add_process(FIRST_PID + 1, name), -offset_ns, joined=True)
 
 
 def put_owners(w, host):
@@ -127,7 +138,10 @@ def compose(hosts, between):
 
         for number, host in enumerate(hosts):
             w, name = Writer(host, number), f"{ROLES[host.role]}.pftrace"
-            put_packet(w, host)
+            put_packet(w, host, joined=between and not number)
+            put_breach(w, host)
+            if between and not number:
+                put_other_host(w, hosts[1], *between)
             if host.late:
                 put_late(w, host)
             put_owners(w, host)

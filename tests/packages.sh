@@ -9,7 +9,7 @@ table='
 unit:  gcc libc6-dev libnl-3-dev libnl-genl-3-dev libcmocka-dev | gcc glibc-devel libnl3-devel libcmocka-devel libasan libubsan
 build: gcc libc6-dev libnl-3-dev libnl-genl-3-dev nettle-dev libseccomp-dev libjansson-dev libtraceevent-dev | gcc glibc-devel libnl3-devel nettle-devel libseccomp-devel jansson-devel libtraceevent-devel
 demo:  iproute2 util-linux | iproute util-linux
-check: libcmocka-dev shellcheck strace bsdutils procps ethtool tshark python3-scapy python3-numpy python3-pandas gnuplot-nox python3-jsonschema python3-prometheus-client libhdrhistogram-java default-jre-headless python3-pip python3-venv prometheus? jq libcap2-bin mandoc zsh iputils-ping nftables sockperf irtt systemd chromium? | libcmocka-devel ShellCheck strace util-linux-script procps-ng ethtool libasan libubsan wireshark-cli python3-scapy python3-numpy python3-jsonschema python3-prometheus_client python3-pip jq libcap mandoc zsh systemd gnuplot iputils nftables sockperf chromium?
+check: libcmocka-dev shellcheck strace bsdutils procps ethtool tshark python3-scapy python3-numpy python3-pandas gnuplot-nox python3-jsonschema python3-prometheus-client libhdrhistogram-java default-jre-headless python3-pip python3-venv prometheus? jq libcap2-bin mandoc zsh iputils-ping nftables sockperf irtt systemd nodejs chromium? | libcmocka-devel ShellCheck strace util-linux-script procps-ng ethtool libasan libubsan wireshark-cli python3-scapy python3-numpy python3-jsonschema python3-prometheus_client python3-pip jq libcap mandoc zsh systemd gnuplot iputils nftables sockperf nodejs chromium?
 coverage: gcovr libcmocka-dev | gcovr libcmocka-devel
 lab:   libelf1 python3 |
 fuzz:  clang libclang-rt-dev | clang compiler-rt
@@ -76,9 +76,10 @@ if [ ${#missing[@]} -gt 0 ] || { [ ${#useful[@]} -gt 0 ] && [ "$(id -u)" -eq 0 ]
 		done
 	fi
 fi
-# Modules of PyPI that no distribution has, for tests/test_contrib.sh. They go into a folder, and nothing of Python's is changed.
+# Modules of PyPI that no distribution has, for tests/test_contrib.sh and tests/link/namespace_timeline.sh. They go into a folder, and nothing
+# of Python's is changed.
 if [[ " $* " == *' check '* ]] && [ ! -e build/python ]; then
 	PIP_ROOT_USER_ACTION=ignore python3 -m pip install -q --disable-pip-version-check --target build/python.new \
-		promql-parser==0.11.0 'grafana-foundation-sdk==1769699998!10.1.0' && mv build/python.new build/python ||
+		promql-parser==0.11.0 'grafana-foundation-sdk==1769699998!10.1.0' perfetto==0.59.1 viztracer==1.1.1 && mv build/python.new build/python ||
 		echo "packages: modules of PyPI cannot be installed: what needs them is skipped" >&2
 fi

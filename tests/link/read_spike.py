@@ -2,7 +2,9 @@
 """Reads pictures of rant-plot --timeline, and compares them with the truth of make_spike.py. Prints a line for each difference.
 
 read_spike.py PLOT svg FILE TRUTH: the bars of both hosts in the SVG
+read_spike.py PLOT full FILE TRUTH: the parts of a stage
 read_spike.py PLOT zip FILE TRUTH: the slices of both hosts in the archive, parsed by the protobufs of Perfetto
+read_spike.py PLOT query FILE TRUTH: those that Perfetto's trace_processor finds by the sequence number
 read_spike.py PLOT offset FOLDERS TRUTH: the offset between both hosts
 """
 import json
@@ -29,12 +31,27 @@ def scale(texts):
     return x - a * (to_x - x) / (b - a), (to_x - x) / (b - a)
 
 
-def check_svg(path, truth):
+def read_bars(path):
+    """Texts, and (title, begin in microseconds, length) of each bar."""
     root = xml.etree.ElementTree.parse(path).getroot()
     texts = list(root.iter(f"{SVG}text"))
     zero, px = scale(texts)
-    bars = [(r.find(f"{SVG}title").text, (float(r.get("x")) - zero) / px, float(r.get("width")) / px)
-            for r in root.iter(f"{SVG}rect") if r.find(f"{SVG}title") is not None]
+    return root, texts, [(r.find(f"{SVG}title").text, (float(r.get("x")) - zero) / px, float(r.get("width")) / px)
+                         for r in root.iter(f"{SVG}rect") if r.find(f"{SVG}title") is not None]
+
+
+def check_full(path, truth):
+    _, _, bars = read_bars(path)
+    sent = (truth["late_ns"] - truth["offset_ns"] - truth["first_ns"]) / 1e3 + 265
+    for title, at, length in (("App-to-qdisc: 1.00 µs", sent, 1), ("Qdisc-to-driver: 1.50 µs", sent + 1, 1.5), ("Driver-to-NIC: 1.50 µs", sent + 2.5, 1.5)):
+        if not any(t == title and abs(wide - length) < 0.5 and abs(x - at) < 0.5 for t, x, wide in bars):
+            say(f"no bar '{title}' at {at} of {length} µs: {bars}")
+    if sum(t.startswith("App-to-NIC") for t, *_ in bars) != 1:
+        say("not only the emitter has App-to-NIC")
+
+
+def check_svg(path, truth):
+    root, texts, bars = read_bars(path)
     begin = truth["late_ns"] - truth["offset_ns"] - truth["first_ns"]
     wanted = [(r"NIC-to-kernel: 261 µs", begin / 1e3, 261), ("App-to-NIC: 4.00 µs", 0, 4),
               (r"softirq TIMER, wb_timer_fn: 254 µs", None, 254), (r"irq 23 ahci: 4.00 µs", begin / 1e3 + 100, 4)]
@@ -118,10 +135,9 @@ def check_zip(path, truth):
         add = shift if number else 0
         if not any(s[:2] == (track, name) and (at is None or s[2] + add == at) and length in (None, s[3]) and s[4]["seq"] == truth["seq"] for s in hosts[number][1]):
             say(f"no slice {track}, {name} at {at} of {length}: {[s[:4] for s in hosts[number][1]]}")
-    for sender, receiver in ((0, 1), (1, 0)):
-        out = [flow for s in hosts[sender][1] for flow in s[5]]
-        into = [flow for s in hosts[receiver][1] for flow in s[6]]
-        if len(out) != 1 or out != into:
+    for host, count in zip(hosts, (2, 0)):
+        out, into = ([flow for s in host[1] for flow in s[i]] for i in (5, 6))
+        if len(out) != count or sorted(out) != sorted(into):
             say(f"flows {out} and {into}")
     for number, (_, _, instants) in enumerate(hosts):
         if [(one[0], one[1] + (shift if number else 0), one[2]["seq"]) for one in instants] != [("breach", first + 400000, truth["seq"])]:
@@ -131,6 +147,35 @@ def check_zip(path, truth):
         say("the bound of the offset is not on both sides of T2 and T3")
 
 
+SLICES = """select process.name host, track.name row, slice.name stage, ts, dur from slice join process_track track on track_id = track.id
+    join process using (upid) where extract_arg(slice.arg_set_id, 'debug.seq') = {seq}"""
+FLOWS = """select a.name stage, p.name host, b.name to_stage, q.name to_host from flow
+    join slice a on a.id = slice_out join process_track t on a.track_id = t.id join process p on t.upid = p.upid
+    join slice b on b.id = slice_in join process_track u on b.track_id = u.id join process q on u.upid = q.upid order by a.ts"""
+FAULTS = "select name, value from stats where value > 0 and severity in ('error', 'data_loss')"
+
+
+def check_query(path, truth):
+    from trace_processor import ask
+    with zipfile.ZipFile(path) as archive:
+        bound = json.loads(archive.read("perfetto_manifest.json"))["perfetto_manifest"]["attributes"]["rant.offset_bound_ns"]
+        hosts = [ask(archive.read(f"{role}.pftrace"), SLICES.format(seq=truth["seq"]), FLOWS, FAULTS) for role in ("emitter", "reflector")]
+    first, late, sent = truth["first_ns"], truth["late_ns"], "rant emitter eth1"
+    reflected = f"rant reflector eth1 ± {bound} ns"
+    wanted = [(0, sent, "packet: kernel", "App-to-NIC", first, 4000), (0, sent, "breach", f"breach of packet {truth['seq']}", first + 400000, 0),
+              (0, reflected, "packet: kernel", "NIC-to-kernel", late - truth["offset_ns"], 261000),
+              (1, "rant reflector eth1", "packet: kernel", "NIC-to-kernel", late, 261000),
+              (1, "rant reflector eth1", "CPU 1: softirqs", "softirq TIMER, wb_timer_fn", late + 1000, 99000)]
+    for number, *one in wanted:
+        if tuple(one) not in hosts[number][0]:
+            say(f"no slice {one}: {hosts[number][0]}")
+    flows = [("App-to-NIC", sent, "NIC-to-kernel", reflected), ("App-to-NIC", reflected, "NIC-to-kernel", sent)]
+    if [host[1] for host in hosts] != [flows, []]:
+        say(f"flows {[host[1] for host in hosts]}")
+    if any(host[2] for host in hosts):
+        say(f"faults {[host[2] for host in hosts]}")
+
+
 if __name__ == "__main__":
     with open(sys.argv[4], encoding="ascii") as file:
-        {"svg": check_svg, "zip": check_zip, "offset": check_offset}[sys.argv[2]](sys.argv[3], json.load(file))
+        {"svg": check_svg, "full": check_full, "zip": check_zip, "query": check_query, "offset": check_offset}[sys.argv[2]](sys.argv[3], json.load(file))
