@@ -43,8 +43,9 @@ reset() {
 		response_ns=5000 after_ns=0 vary_stage=1 vary_steps=0 vary_ns=1 from=0 directions=3 alternate=N spike_every=0 \
 		spike_ns=0 spike_stage=1 drop_every=0 drop_reply=0 dup_every=0 reorder_every=0 hold_ms=1000 tx_stamp_missing_every=0 \
 		tx_stamp_late_every=0 late_us=0 tx_stamp_twice_every=0 tx_stamp_delay_us=0 rx_stamp_missing_every=0 \
-		stamp_slots=0,0,0 filter_all=Y rx_only=N has_phc=Y phc_offset_ns=0,0,0 drift_ppb=0,0,0 third_ns=0 step_at=-1 step_ns=0 step_where=0 step_times=1 \
-		read_error_every=0 read_error=16 read_budget=0; do
+		stamp_slots=0,0,0 filter_all=Y filter_dead=0,0,0 rx_only=N has_phc=Y phc_unreadable=N phc_offset_ns=0,0,0 drift_ppb=0,0,0 third_ns=0 step_at=-1 step_ns=0 step_where=0 step_times=1 \
+		read_error_every=0 read_error=16 read_budget=0 \
+		quantum=1 stale=0 stale_on=3 back_ns=0 constant=0 ns_per_kilo_octet=0 completion_per_kilo_octet=0; do
 		echo "${pair#*=}" >"$parameters/${pair%%=*}"
 	done
 	told=()

@@ -20,12 +20,20 @@
  * With live=Y (and period_ns 0) T3 is not fixed in advance: it is response_ns after the reply was really sent, so that
  * what programs and the machine do in between shows; T2 is not after the delivery if wire_ns is short.
  *
+ * With ns_per_kilo_octet each wire takes longer by the length of the frame (a reply has that of its probe); with
+ * completion_per_kilo_octet a transmit stamp is later by it, as one of the completion.
+ *
  * with vary_ns * ((n * 2654435761 mod 2^32 >> 16) % vary_steps) more at stage vary_stage, so that there is something to
  * sort, and spike_ns more at stage spike_stage (0 before, 1 there, 2 response, 3 back) where n is hit by spike_every;
  * stage 4 and after_ns hold the delivery of a packet back for real, after its stamp: they must not show in hardware
  * stamps.
  *
  * "ethtool -C sim1 rx-usecs N" moderates the reflector's interrupts: the response to each other probe takes N us more.
+ *
+ * "irq_cpu" of a device is the CPU that its interrupts take plus one, by a call function interrupt; 0: the driver of the
+ * sender schedules the poll on its own CPU. Work that takes a CPU from a packet: simnic_plant.h.
+ *
+ * With phy=1 each device has a PHY that timestamps, too: simnic_phy.h.
  *
  * Each device sees true time t by its own PHC. With period_ns
  * 	phc(t) = t + phc_offset_ns[device] + steps + (t - epoch_ns) * drift_ppb[device] / 10^9      rounded to zero
@@ -38,10 +46,13 @@
  * in "ethtool -S", on the device that sent the packet; rx_stamp_* and reordered on the receiving device; and in the
  * parameter `state`, for shells that have no time to start programs. `state` has also the first exchange of an emitter
  * that was dropped since drop_every was 0: lost_seq, and lost_t1, its T1 as it was stamped. All other parameters but
- * `devices` may be changed at any time; those of type array are "sim0,sim1,sim2".
+ * `devices` and `phy` may be changed at any time; those of type array are "sim0,sim1,sim2".
  */
 #include "simnic.h"
 #include "simnic_clock.h"
+#include "simnic_phy.h"
+#include "simnic_plant.h"
+#include "simnic_truth.h"
 
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
@@ -72,6 +83,7 @@ struct sim {
 	struct clock clock;
 	struct napi_struct napi;
 	struct sk_buff_head arrived;
+	call_single_data_t interrupt;
 	atomic64_t counts[COUNTS];
 	int tx_type, rx_filter;
 	u32 rx_usecs; /* coalescing time, see above */
@@ -82,6 +94,7 @@ struct sim {
 	unsigned int outstanding; /* transmit stamps */
 	bool running;
 
+	u64 last_tx, last_rx; /* stamps of STAMP packets; the transmit path of one sender has each */
 	u32 last_seq; /* STAMP; only the transmit path has these two */
 	unsigned int copies; /* with this number, one after the other */
 
@@ -204,7 +217,9 @@ struct packet {
 	struct sim *to;
 	bool stamp, probe, ptp; /* a STAMP packet; a probe; a packet that a PTP-only filter stamps */
 	u32 seq;
+	u32 bytes; /* of the frame */
 	u64 tx, rx; /* hardware stamps */
+	struct plant *plant; /* NULL: none */
 };
 
 static void read_seq(const struct sk_buff *skb, int at, struct packet *p)
@@ -298,6 +313,7 @@ static void read_packet(const struct sim *s, const struct sk_buff *skb, struct p
 
 	memset(p, 0, sizeof(*p));
 	p->to = s->peer;
+	p->bytes = skb->len;
 	if (!eth)
 		return;
 	if (s == sims[1] && sims[2] && ether_addr_equal(eth->h_dest, sims[2]->dev->dev_addr))
@@ -336,8 +352,28 @@ static void script_step(struct sim *s, const struct packet *p, bool after)
 	clock_step(after ? &p->to->clock : &s->clock, READ_ONCE(step_ns));
 }
 
-static void compute_stamps(struct sim *s, struct packet *p)
+/* What a driver makes of a true stamp. */
+static u64 spoil(u64 stamp, u64 *last, bool is_stale)
 {
+	const long step = READ_ONCE(quantum);
+
+	stamp += READ_ONCE(constant);
+	if (step > 1)
+		stamp -= stamp % step;
+	if (is_stale && *last)
+		stamp = *last - READ_ONCE(back_ns);
+	return *last = stamp;
+}
+
+static s64 for_octets(const struct packet *p, s64 per_kilo_octet)
+{
+	return p->bytes * per_kilo_octet / 1000;
+}
+
+static void compute_stamps(struct sim *s, struct packet *p, bool faulty)
+{
+	const s64 serial = for_octets(p, READ_ONCE(ns_per_kilo_octet));
+	const bool is_stale = faulty && is_struck(READ_ONCE(stale), p);
 	struct exchange x;
 	s64 t;
 
@@ -348,14 +384,20 @@ static void compute_stamps(struct sim *s, struct packet *p)
 		return;
 	}
 	x = script_of(p->probe ? s : p->to, p->probe, p->seq);
+	/* All after the wire of the probe is later by its octets, and T4 by those of the reply, too. */
+	for (int i = 1; i < 4; i++)
+		x.time[i] += i == 3 ? 2 * serial : serial;
 	if (x.live && !p->probe) {
 		x.time[2] = true_now() + x.delay[2];
-		x.time[3] = x.time[2] + x.delay[3];
+		x.time[3] = x.time[2] + x.delay[3] + serial;
 	}
 	script_step(s, p, false);
-	p->tx = clock_stamp(&s->clock, x.time[p->probe ? 0 : 2], x.scripted, x.epoch);
+	p->tx = clock_stamp(&s->clock, x.time[p->probe ? 0 : 2] + for_octets(p, READ_ONCE(completion_per_kilo_octet)),
+			    x.scripted, x.epoch);
 	script_step(s, p, true);
 	p->rx = clock_stamp(&p->to->clock, x.time[p->probe ? 1 : 3], x.scripted, x.epoch);
+	p->tx = spoil(p->tx, &s->last_tx, is_stale && READ_ONCE(stale_on) & 1);
+	p->rx = spoil(p->rx, &p->to->last_rx, is_stale && READ_ONCE(stale_on) & 2);
 }
 
 /* ---- What happens later ------------------------------------------------------------------------------------------ */
@@ -377,10 +419,22 @@ static void give_stamp(struct sk_buff *skb, u64 stamp, unsigned int times)
 		skb_tstamp_tx(skb, &stamps);
 }
 
+static void on_interrupt(void *data)
+{
+	struct sim *s = data;
+
+	napi_schedule(&s->napi);
+}
+
 static void receive(struct sim *s, struct sk_buff *skb)
 {
+	const long cpu = READ_ONCE(irq_cpu[s->clock.index]) - 1;
+
 	skb_queue_tail(&s->arrived, skb);
-	napi_schedule(&s->napi);
+	if (cpu < 0 || cpu >= nr_cpu_ids)
+		napi_schedule(&s->napi);
+	else
+		smp_call_function_single_async(cpu, &s->interrupt); /* -EBUSY: one is on its way */
 }
 
 static void arm(struct sim *s)
@@ -479,7 +533,11 @@ static void release_held(struct sim *s, const struct sim *from)
 
 static bool stamps_receipt(const struct sim *s, const struct packet *p)
 {
-	switch (READ_ONCE(s->rx_filter)) {
+	const int filter = READ_ONCE(s->rx_filter);
+
+	if (filter == READ_ONCE(filter_dead[s->clock.index]))
+		return false;
+	switch (filter) {
 	case HWTSTAMP_FILTER_NONE:
 		return false;
 	case HWTSTAMP_FILTER_ALL:
@@ -487,6 +545,20 @@ static bool stamps_receipt(const struct sim *s, const struct packet *p)
 	default:
 		return p->ptp;
 	}
+}
+
+/* In front of the packet, in the same poll: copies of it with an ethertype that no protocol has. */
+static void add_others(struct sim *to, const struct sk_buff *skb, struct plant *p)
+{
+	for (unsigned int i = 0; i < min(READ_ONCE(plant_packets), OTHERS_MAX); i++) {
+		struct sk_buff *other = skb_copy(skb, GFP_ATOMIC);
+
+		if (!other)
+			return;
+		other->protocol = htons(ETH_P_802_EX1);
+		skb_queue_tail(&to->arrived, other);
+	}
+	smp_store_release(&plant_now, p);
 }
 
 static void deliver(struct sim *from, const struct sk_buff *skb, const struct packet *p, bool faulty)
@@ -510,11 +582,14 @@ static void deliver(struct sim *from, const struct sk_buff *skb, const struct pa
 		skb_hwtstamps(copy)->hwtstamp = ns_to_ktime(p->rx);
 		count(to, RX_STAMPS);
 	}
+	copy->mark = p->stamp ? truth_mark(p->probe, p->seq) : 0;
 	if (faulty && is_struck(READ_ONCE(reorder_every), p) &&
 	    later(to, RELEASE, copy, min_t(u64, READ_ONCE(hold_ms), HOLD_MS_MAX) * NSEC_PER_MSEC, 0, 0))
 		return;
 	if (delay > 0 && later(to, DELIVER, copy, delay, 0, 0))
 		return;
+	if (p->plant && p->plant->kind == PLANT_PACKETS)
+		add_others(to, copy, p->plant);
 	receive(to, copy);
 	if (p->stamp)
 		release_held(to, from);
@@ -583,8 +658,9 @@ static netdev_tx_t sim_start_xmit(struct sk_buff *skb, struct net_device *dev)
 	struct sim *s = netdev_priv(dev);
 	unsigned int times = 0;
 	struct packet p;
-	bool faulty;
+	bool faulty, by_kernel;
 	u64 after = 0;
+	const s64 from_ns = truth_rows ? truth_now(&s->clock) : 0;
 
 	read_packet(s, skb, &p);
 	faulty = p.stamp && READ_ONCE(directions) & (p.probe ? 1 : 2);
@@ -592,13 +668,22 @@ static netdev_tx_t sim_start_xmit(struct sk_buff *skb, struct net_device *dev)
 	dev->stats.tx_packets++;
 	dev->stats.tx_bytes += skb->len;
 
+	if (p.stamp)
+		p.plant = plant_before(p.probe, p.seq);
 	takes_stamp(s, skb, &p, faulty, &times, &after);
-	skb_tx_timestamp(skb); /* the kernel's, before the wire */
-	compute_stamps(s, &p);
+	by_kernel = !faulty || !is_struck(READ_ONCE(kernel_stamp_missing_every), &p);
+	if (by_kernel && !READ_ONCE(kernel_stamp_after))
+		skb_tx_timestamp(skb); /* the kernel's, before the wire */
+	plant_stamped(p.plant);
+	compute_stamps(s, &p, faulty);
+	if (p.stamp)
+		truth_sent(truth_of(truth_mark(p.probe, p.seq)), &s->clock, from_ns, p.tx);
 	if (times && !after)
 		give_stamp(skb, p.tx, times);
 	else if (times && !later(s, GIVE_STAMP, skb_get(skb), after, p.tx, times))
 		dev_kfree_skb_any(skb); /* the reference for the stamp */
+	if (by_kernel && READ_ONCE(kernel_stamp_after))
+		skb_tx_timestamp(skb);
 
 	if (!READ_ONCE(drop_every))
 		s->lost = false;
@@ -619,6 +704,23 @@ static netdev_tx_t sim_start_xmit(struct sk_buff *skb, struct net_device *dev)
 	return NETDEV_TX_OK;
 }
 
+/* Without GRO where the truth is noted: it would keep packets to the end of the poll. */
+static void pass_on(struct sim *s, struct sk_buff *skb)
+{
+	struct truth *t = truth_of(skb->mark);
+	const s64 stamp = ktime_to_ns(skb_hwtstamps(skb)->hwtstamp);
+	s64 from_ns;
+
+	skb->mark = 0;
+	if (!truth_rows) {
+		napi_gro_receive(&s->napi, skb);
+		return;
+	}
+	from_ns = truth_now(&s->clock);
+	netif_receive_skb(skb);
+	truth_got(t, &s->clock, from_ns, stamp);
+}
+
 static int sim_poll(struct napi_struct *napi, int budget)
 {
 	struct sim *s = container_of(napi, struct sim, napi);
@@ -628,7 +730,11 @@ static int sim_poll(struct napi_struct *napi, int budget)
 	while (work < budget && (skb = skb_dequeue(&s->arrived))) {
 		s->dev->stats.rx_packets++;
 		s->dev->stats.rx_bytes += skb->len;
-		napi_gro_receive(napi, skb);
+		if (skb->protocol == htons(ETH_P_802_EX1))
+			plant_other();
+		else
+			plant_others_end();
+		pass_on(s, skb);
 		work++;
 	}
 	if (work < budget && napi_complete_done(napi, work) && !skb_queue_empty(&s->arrived))
@@ -853,6 +959,7 @@ static struct sim *sim_make(int index)
 	s->dev = dev;
 	spin_lock_init(&s->lock);
 	skb_queue_head_init(&s->arrived);
+	INIT_CSD(&s->interrupt, on_interrupt, s);
 	INIT_LIST_HEAD(&s->events);
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
 	hrtimer_setup(&s->timer, on_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
@@ -872,6 +979,8 @@ static void close_all(int registered)
 {
 	for (int i = 0; i < registered; i++)
 		unregister_netdev(sims[i]->dev);
+	kick_all_cpus_sync(); /* no interrupt is on its way any more */
+	phys_close();
 	for (int i = 0; i < SIMS; i++) {
 		if (!sims[i])
 			continue;
@@ -887,25 +996,39 @@ static int __init simnic_init(void)
 {
 	int error = devices < 2 || devices > SIMS ? -EINVAL : 0, registered = 0;
 
+	if (!error)
+		error = truth_open();
+	if (error)
+		return error;
 	real_minus_raw = (s64)ktime_get_real_ns() - (s64)ktime_get_raw_ns();
 	for (int i = 0; i < devices && !error; i++) {
 		sims[i] = sim_make(i);
-		error = sims[i] ? clock_open(&sims[i]->clock, i) : -ENOMEM;
+		error = sims[i] ? clock_open(&sims[i]->clock, "sim", i) : -ENOMEM;
 	}
 	for (int i = 0; i < devices && !error; i++)
 		sims[i]->peer = sims[i != 1];
+	if (!error)
+		error = phys_open();
+	for (int i = 0; i < devices && !error; i++)
+		error = phy_join(sims[i]->dev, i);
 	for (int i = 0; i < devices && !error; i++) {
 		error = register_netdev(sims[i]->dev);
 		registered += !error;
 	}
-	if (error)
+	if (!error)
+		error = plant_init();
+	if (error) {
 		close_all(registered);
+		truth_close();
+	}
 	return error;
 }
 
 static void __exit simnic_exit(void)
 {
 	close_all(devices);
+	plant_close();
+	truth_close();
 }
 
 module_init(simnic_init);

@@ -24,6 +24,10 @@ static uint devices = 2;
 module_param(devices, uint, 0444);
 MODULE_PARM_DESC(devices, "2, or 3 for another emitter");
 
+static uint truth_rows;
+module_param(truth_rows, uint, 0444);
+MODULE_PARM_DESC(truth_rows, "exchanges of which /dev/simnic_truth has the times, by sequence number; 0: none");
+
 PARAM(uint, port, 862, "UDP port of the reflector");
 PARAM(bool, authenticated, false, "replies are those of authenticated mode");
 PARAM(long, epoch_ns, 1600000000000000000, "true time of exchange 0");
@@ -57,11 +61,23 @@ PARAM(uint, late_us, 0, "how late");
 PARAM(uint, tx_stamp_twice_every, 0, "");
 PARAM(uint, tx_stamp_delay_us, 0, "of every transmit stamp; 0: given within the send");
 PARAM(uint, rx_stamp_missing_every, 0, "");
+PARAM(uint, kernel_stamp_missing_every, 0, "transmit timestamps of the kernel, of sequence numbers");
+PARAM(bool, kernel_stamp_after, false, "Y: those are taken after the one of the NIC, as by drivers that do it on completion");
+PARAM(long, quantum, 1, "hardware stamps are multiples of it");
+PARAM(uint, stale, 0, "hardware stamps that are those of the packet before, in stale_on");
+PARAM(uint, stale_on, 3, "1 transmit stamps, 2 receive stamps, 3 both");
+PARAM(long, back_ns, 0, "with stale: earlier than the stamp before by this");
+PARAM(long, constant, 0, "added to each hardware stamp");
+PARAM(long, ns_per_kilo_octet, 0, "wire, each way: for 1000 octets of the frame");
+PARAM(long, completion_per_kilo_octet, 0, "transmit stamps are later by this for 1000 octets of the frame");
 PARAM_EACH(stamp_slots, "no transmit stamp while so many are outstanding; 0: always");
 
+PARAM_EACH(irq_cpu, "CPU of its interrupts plus one; 0: the poll runs on the CPU of the sender");
 PARAM(bool, filter_all, true, "N: only PTP packets can be stamped on receipt, ALL answers ERANGE");
+PARAM_EACH(filter_dead, "receive filter that is listed and granted but stamps nothing, as HWTSTAMP_FILTER_*");
 PARAM(bool, rx_only, false, "Y: no transmitted packet is stamped, TX_ON answers ERANGE");
 PARAM(bool, has_phc, true, "N: no hardware clock and no hardware stamps are told by ethtool");
+PARAM(bool, phc_unreadable, false, "Y: the hardware clock is there, but its reading answers EOPNOTSUPP, as that of gve");
 PARAM_EACH(phc_offset_ns, "");
 PARAM_EACH(drift_ppb, "");
 #define STEP_AT_NEXT -2

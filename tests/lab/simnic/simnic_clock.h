@@ -138,6 +138,8 @@ static int sim_gettimex64(struct ptp_clock_info *info, struct timespec64 *ts, st
 	const unsigned int every = READ_ONCE(read_error_every);
 	s64 t;
 
+	if (READ_ONCE(phc_unreadable))
+		return -EOPNOTSUPP;
 	if (every && (unsigned int)atomic_inc_return(&reads) % every == 0)
 		return -(int)READ_ONCE(read_error);
 	if (is_over_budget(clock_of(info)))
@@ -166,13 +168,13 @@ static const struct ptp_clock_info clock_info = {
 	.settime64 = sim_settime64,
 };
 
-static int clock_open(struct clock *c, int index)
+static int clock_open(struct clock *c, const char *kind, int index)
 {
 	c->index = index;
 	spin_lock_init(&c->lock);
 	c->at = c->phc = true_now();
 	c->info = clock_info;
-	snprintf(c->info.name, sizeof(c->info.name), "sim%d", index);
+	snprintf(c->info.name, sizeof(c->info.name), "%s%d", kind, index);
 	c->ptp = ptp_clock_register(&c->info, NULL);
 	if (IS_ERR(c->ptp))
 		return PTR_ERR(c->ptp);
