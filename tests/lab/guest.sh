@@ -22,6 +22,18 @@ complain() {
 	complaints+=("$*")
 }
 
+# repeated COMMAND...: COUNT=N times within a test; prints how many of them had no complaint.
+repeated() {
+	local i before good=0 count=${COUNT:-1}
+
+	for ((i = 1; i <= count; i++)); do
+		before=${#complaints[@]}
+		"$@"
+		[ ${#complaints[@]} -gt "$before" ] || good=$((good + 1))
+	done
+	[ "$count" -eq 1 ] || echo "# $test_name: $good of $count runs as expected"
+}
+
 # judged_outside PROGRAM WORD...: instead of verdict(). PROGRAM FOLDER will find there: what is in $work, and the files judge.name,
 # judge.complaints and judge.words.
 judged_outside() {

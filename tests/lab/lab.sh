@@ -21,7 +21,7 @@
 #   SIMNIC   the simulated NIC's module, built for this kernel; empty if it did not build or is not there
 #   BUILD    folder with test programs that make has built, for this architecture
 #   UDEV     folder with Debian's package of that name, unpacked; it may be without files where this machine has it
-#   FLAVOUR  the kernel: see above             RESULTS  folder that outlives the guest, for "judge PROGRAM FOLDER":
+#   FLAVOUR  the kernel: see above             RESULTS  folder that outlives the guest: see stand_still(), and for "judge PROGRAM FOLDER":
 # that line of a test is replaced by what tests/lab/PROGRAM prints of $RESULTS/FOLDER outside, where it is twenty times faster.
 #
 # From outside:
@@ -31,7 +31,7 @@
 #   RANT_LAB_CACHE  what was fetched, and all that is temporary. Default: ~/.cache/rant-lab
 #   LIMIT           seconds after which a test is ended, 1200
 #   KEEP=1          keep the folder of the run, with the console of the guest
-#   ONLY, SELF, SPIKES   handed to the tests
+#   ONLY, SELF, SPIKES, COUNT   handed to the tests
 #
 # Nothing is installed: packages are fetched by name and unpacked into the cache, with an apt configuration of its own.
 # Debian on amd64 only; no root, no KVM. Exit status 1 when anything failed.
@@ -504,6 +504,18 @@ show_console() {
 	done
 }
 
+# A test may ask in the file "stop" of its folder for a guest that stands still for so many seconds, of which its kernel sees nothing.
+stand_still() { # NAME
+	local file=$run/results/$1/stop seconds
+
+	[ -s "$file" ] || return 0
+	seconds=$(<"$file")
+	kill -STOP "$guest_pid"
+	sleep "$seconds"
+	kill -CONT "$guest_pid"
+	rm "$file"
+}
+
 # Prints each test when it has ended. Returns when all have, or the guest is gone; $pending is what was not begun.
 watch_guest() {
 	local name=${pending[0]} until=$((SECONDS + boot_limit_s)) begun=false begun_s=$SECONDS
@@ -537,6 +549,7 @@ watch_guest() {
 			pending=("${pending[@]:1}")
 			return
 		fi
+		stand_still "$name"
 		sleep 0.1
 	done
 }
@@ -547,7 +560,7 @@ run_guest() {
 	printf '%s\n' "${pending[@]}" >"$run/results/tests"
 	cat >"$run/results/environment" <<-END
 		export BUILD=$(printf %q "$programs_built") RANT=$(printf %q "$rant") SIMNIC=$(printf %q "$simnic") HELPERS=$(printf %q "$run/helpers")
-		export ONLY=$(printf %q "${ONLY:-}") SELF=$(printf %q "${SELF:-}") SPIKES=$(printf %q "${SPIKES:-}")
+		export ONLY=$(printf %q "${ONLY:-}") SELF=$(printf %q "${SELF:-}") SPIKES=$(printf %q "${SPIKES:-}") COUNT=$(printf %q "${COUNT:-}")
 		export QUICK=${QUICK:-} REST=${REST:-} UDEV=$(printf %q "$cache/udev")
 		export FLAVOUR=$flavour LIMIT=$limit_s TESTS=$(printf %q "$lab") LIB_MODULES=$(printf %q "$kernel_files/lib/modules")
 	END
