@@ -13,8 +13,10 @@
 # A test is one file test_NAME.sh: bash, run as root in the guest, that prints "ok - NAME", "not ok - NAME",
 # "ok - NAME # SKIP REASON" and lines that begin with "# " (see guest.sh, which tests may source). It finds no namespace and
 # no simulated NIC that a test before it left. A line "# lab: WORD..." says more of it: the kernels that it runs on, of
-# amd64 (the default), rt (PREEMPT_RT), old (the release's own, where the others are of its backports) and arm64 (the one of ARCH=arm64, on which
-# those of amd64 run, too); slow. It finds in the environment:
+# amd64 (the default), rt (PREEMPT_RT), old (the release's own, where these are of its backports), new (of the backports of Debian's stable
+# release, whichever this machine has) and arm64 (the one of ARCH=arm64, on which
+# those of amd64 run, too); slow; two (a second guest is at the other end of the wire of eth2, see at_peer of guest.sh). It finds in the
+# environment:
 #   QUICK    not empty: slow parts of a test are to be left out
 #   REST     not empty: parts that are not slow are to be left out; never so for a test that is slow as a whole
 #   RANT     the program under test            HELPERS  folder with what was built from tests/lab/*.c
@@ -27,7 +29,7 @@
 # From outside:
 #   ARCH            architecture of the guest: amd64 (the default) or arm64, with its one kernel
 #   RANT            default: ./rant of this tree, made first; for ARCH=arm64 the one that tests/cross.sh builds
-#   FLAVOUR         amd64, rt or old: all tests on this kernel
+#   FLAVOUR         amd64, rt, old or new: all tests on this kernel
 #   RANT_LAB_CACHE  what was fetched, and all that is temporary. Default: ~/.cache/rant-lab
 #   LIMIT           seconds after which a test is ended, 1200
 #   KEEP=1          keep the folder of the run, with the console of the guest
@@ -73,10 +75,10 @@ die() {
 set_architecture() {
 	case $arch in
 	amd64)
-		kernels=([amd64]=amd64 [rt]=rt-amd64 [old]=amd64)
+		kernels=([amd64]=amd64 [rt]=rt-amd64 [old]=amd64 [new]=amd64)
 		tools=(qemu-system-x86 "${tools[@]}")
 		folders=(tools udev) qemu=qemu-system-x86_64 compiler=gcc kbuild=(ARCH=x86) console=ttyS0
-		words='amd64|rt|old' programs_built=$tree/build
+		words='amd64|rt|old|new' programs_built=$tree/build
 		machine=(-cpu max -machine q35)
 		;;
 	arm64)
@@ -149,8 +151,8 @@ apt_own() {
 	local command=$1
 
 	shift
-	"$command" -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$cache/apt/sources" \
-		-o Dir::State::Lists="$cache/apt/lists" -o Dir::Cache="$cache/apt/cache" -o Debug::NoLocking=1 \
+	"$command" -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$apt_folder/sources" \
+		-o Dir::State::Lists="$apt_folder/lists" -o Dir::Cache="$apt_folder/cache" -o Debug::NoLocking=1 \
 		-o APT::Sandbox::User= -o APT::Update::Post-Invoke-Success= "${apt_options[@]}" "$@"
 }
 
@@ -158,6 +160,7 @@ apt_own() {
 prepare_apt() {
 	local codename=$1 suite mirror options=
 
+	apt_folder=$cache/apt
 	[ ! -e "$keyring" ] || options="[signed-by=$keyring] "
 	mkdir -p "$cache"/apt/{sources,lists/partial,cache/archives/partial}
 	rm -f "$cache"/apt/sources/*
@@ -172,6 +175,19 @@ prepare_apt() {
 	done < <(apt-get indextargets --format "\$(RELEASE) \$(REPO_URI)" 'Created-By: Packages' | sort -u)
 	[ -s "$cache/apt/sources/more.list" ] || die "apt's sources name no mirror for Debian $codename"
 	! grep -q -- "$codename-backports" "$cache/apt/sources/own.list" || rm "$cache/apt/sources/more.list"
+	apt_own apt-get update -qq
+}
+
+# The stable release from that mirror, with lists of its own: what this machine gets stays of its own release.
+prepare_apt_stable() {
+	local line suite
+
+	line=$(cat "$cache/apt/sources"/*.list | grep -m 1 -- "-backports main\$")
+	apt_folder=$cache/apt-stable
+	mkdir -p "$apt_folder"/{sources,lists/partial,cache/archives/partial}
+	for suite in stable stable-backports; do
+		echo "${line%"$codename"-backports main}$suite main"
+	done >"$apt_folder/sources/own.list"
 	apt_own apt-get update -qq
 }
 
@@ -218,9 +234,29 @@ link_kmod() { # FOLDER
 
 # The headers look for each other below /usr.
 prepare_kernel() { # FOLDER
+	[ ! -e "$1/usr/lib/x86_64-linux-gnu/libc.so.6" ] || run_by_libc "$1"
+	if [ -d "$1/usr/lib/modules" ]; then # of a release that has all below /usr
+		mkdir "$1/boot"
+		ln -s usr/lib "$1/lib"
+		ln "$1"/usr/lib/modules/*/vmlinuz "$1/boot/vmlinuz-$(ls "$1/usr/lib/modules")"
+	fi
 	grep -rlsI --include=Makefile --include=.kernelvariables /usr/src/linux-headers "$1/usr/src" |
 		xargs -r sed -i "s#/usr/src/linux-headers#$1&#"
 	depmod -b "$1" "$(ls "$1/lib/modules")"
+}
+
+# Programs that build modules are of another release than this machine: each is run by the C library beside it.
+run_by_libc() { # FOLDER
+	local file
+
+	while read -r file; do
+		[ "$(head -c 4 "$file" | tr -d '\0')" = $'\x7fELF' ] || continue
+		mv "$file" "$file.elf"
+		# shellcheck disable=SC2016 # for that program
+		printf '#!/bin/sh\nexec "%s" --library-path "%s" --argv0 "$0" "$0.elf" "$@"\n' \
+			"$1/usr/lib64/ld-linux-x86-64.so.2" "$1/usr/lib/x86_64-linux-gnu" >"$file"
+		chmod 755 "$file"
+	done < <(find "$1"/usr/lib/linux-kbuild-* -type f -perm -1)
 }
 
 # is_due FOLDER: it is not there, or it is long ago that it was compared with what is current.
@@ -262,10 +298,15 @@ fetch_root() {
 
 # fetch_kernel FLAVOUR
 fetch_kernel() {
-	local kernel=${kernels[$1]} suite=$codename-backports
+	local kernel=${kernels[$1]} suite=$codename-backports apt_folder=$apt_folder pattern='^linux-(image|base|binary|modules|headers|kbuild)-'
 
 	[ "$1" != old ] || suite=$codename
-	unpack "$cache/kernel-$1" /dev/null "$suite" '^linux-(image|headers|kbuild)-' prepare_kernel \
+	if [ "$1" = new ]; then
+		prepare_apt_stable || die "apt cannot read the lists of Debian's stable release: see above"
+		suite=stable-backports
+		pattern+='|^(libc6|libelf1t64|zlib1g|libzstd1|libssl3t64)='
+	fi
+	unpack "$cache/kernel-$1" /dev/null "$suite" "$pattern" prepare_kernel \
 		"linux-image-$kernel" "linux-headers-$kernel"
 }
 
@@ -362,7 +403,7 @@ build_initramfs() {
 		mount --move /dev /root/dev
 		mkdir -p /root/dev/pts /root/dev/shm
 		mount -t tmpfs none /root/dev/shm
-		exec env -i HOME=/root TERM=dumb LC_ALL=C PATH='$path' \\
+		exec env -i HOME=/root TERM=dumb LC_ALL=C "GUEST=\$guest" PATH='$path' \\
 			switch_root /root /bin/bash '$lab/lab.sh' --inside '$run/results'
 	END
 	chmod 755 "$root/init"
@@ -385,6 +426,8 @@ build_helpers() {
 }
 
 build_simnic() {
+	# This machine's compiler, which may be older than the one of the kernel and lack its options.
+	[ "$flavour" != new ] || kbuild+=(CC=gcc CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT=)
 	[ -e "$lab/simnic/Makefile" ] || [ -e "$lab/simnic/Kbuild" ] || return 0
 	cp -r "$lab/simnic" "$run/simnic"
 	if make -s -C "$headers" "${kbuild[@]}" M="$run/simnic" CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$run/simnic.log" 2>&1; then
@@ -659,7 +702,7 @@ for test in "$@"; do
 	test=$(basename "$test" .sh)
 	test=${test#test_}
 	[ -e "$lab/test_$test.sh" ] || die "there is no $lab/test_$test.sh"
-	where=$(sed -n 's/^# lab: //p' "$lab/test_$test.sh" | grep -owE 'amd64|rt|old|arm64' || echo amd64)
+	where=$(sed -n 's/^# lab: //p' "$lab/test_$test.sh" | grep -owE 'amd64|rt|old|new|arm64' || echo amd64)
 	where=$(grep -xE "$words" <<<"$where") || continue
 	for kernel in ${flavour:-$where}; do
 		tests_of[$kernel]+="$test "
