@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # For tests of the lab that judge a run by its last line, which source it: the simulated NIC in live mode, with clocks that run
-# like the system's and can be set or spoilt while a run goes on, and an emitter beside a reflector.
+# like the system's and can be set or spoilt while a run goes on, and an emitter beside a reflector. simnic_options: words for insmod.
 
 # shellcheck source=tests/lab/guest.sh
 . "$TESTS/guest.sh"
@@ -10,7 +10,8 @@
 parameters=/sys/module/simnic/parameters
 # Of a machine that is slow; and with a short --timeout a probe whose answer was slow is lost.
 waited='(the measuring thread (had to wait for its CPU|did not run)|the hypervisor took the measuring CPU|the peer did not answer for [0-9.]+ s) \([^;]*\)'
-insmod "$SIMNIC" period_ns=0 live=Y wire_ns=1000 wire_back_ns=1000 response_ns=0 phc_offset_ns=37000000000,-123456789
+# shellcheck disable=SC2086 # words
+insmod "$SIMNIC" ${simnic_options:-} period_ns=0 live=Y wire_ns=1000 wire_back_ns=1000 response_ns=0 phc_offset_ns=37000000000,-123456789
 apart sim0 sim1
 
 set_parameters() {
