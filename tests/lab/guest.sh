@@ -83,6 +83,19 @@ pause() { # SECONDS
 	read -r -t "$1" -u "$never" _ || true
 }
 
+# at_peer <SCRIPT: in the second guest, in bash, with the same $RESULTS; prints its output, and has its status. What it leaves in the
+# background goes on.
+asked=0
+at_peer() {
+	local file=$RESULTS/peer.$((++asked))
+
+	cat >"$file.part"
+	mv "$file.part" "$file.asked"
+	poll test -e "$file.status" || return 1
+	cat "$file.out"
+	return "$(<"$file.status")"
+}
+
 # slow COMMAND...: not where only the quick tests are wanted.
 slow() {
 	[ -n "${QUICK:-}" ] || SLOW=1 "$@"
