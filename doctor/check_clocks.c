@@ -13,7 +13,8 @@
 #define PHC_READS 101
 #define PHC_READS_BRIEF 11
 #define PHC_READS_LIMITED 5 /* of a clock that refuses more than some readings a second: others need them */
-#define CLOCK_READS 1000
+#define CLOCK_BATCHES 10
+#define CLOCK_READS 100 /* of each */
 #define PHC_PAUSE_NS (10 * NS_PER_MS)
 
 struct phc_readings {
@@ -168,19 +169,27 @@ static void look_at_clocksource(struct check *c)
 		  "see dmesg for the reason against tsc; boot with tsc=reliable if the TSC is stable", "%.40s", f.text);
 }
 
+/* Another program may have the CPU meanwhile, which is no cost of the call: the least of the batches counts. */
 static void look_at_clock_cost(struct check *c)
 {
-	int64_t before_ns = clock_read_ns(CLOCK_MONOTONIC), cost_ns;
+	int64_t cost_ns = INT64_MAX;
 
-	for (int i = 0; i < CLOCK_READS; i++)
-		clock_read_ns(CLOCK_MONOTONIC);
-	cost_ns = (clock_read_ns(CLOCK_MONOTONIC) - before_ns) / CLOCK_READS;
+	for (int batch = 0; batch < CLOCK_BATCHES; batch++) {
+		const int64_t before_ns = clock_read_ns(CLOCK_MONOTONIC);
+		int64_t mean_ns;
+
+		for (int i = 1; i < CLOCK_READS; i++)
+			clock_read_ns(CLOCK_MONOTONIC);
+		mean_ns = (clock_read_ns(CLOCK_MONOTONIC) - before_ns) / CLOCK_READS;
+		if (mean_ns < cost_ns)
+			cost_ns = mean_ns;
+	}
 	if (cost_ns > 200)
 		check_say(c, WARN, CHECK_NOW, "rant reads the clock several times for each packet",
 			  "see 'clock source'",
-			  "%lld ns a call, mean of %d", (long long)cost_ns, CLOCK_READS);
+			  "%lld ns a call, least mean of %d", (long long)cost_ns, CLOCK_READS);
 	else
-		check_say(c, OK, CHECK_NOW, NULL, NULL, "%lld ns a call, mean of %d", (long long)cost_ns, CLOCK_READS);
+		check_say(c, OK, CHECK_NOW, NULL, NULL, "%lld ns a call, least mean of %d", (long long)cost_ns, CLOCK_READS);
 }
 
 const struct check_row check_clocks_rows[] = {

@@ -620,6 +620,11 @@ static void test_clock_source(void **state)
 	look("clock_gettime");
 	fake.reading_ns = 201;
 	look("clock_gettime");
+	/* A program that had the CPU meanwhile does not change the result. */
+	fake.reading_ns = 25;
+	fake.long_reading_at = fake.readings + 150;
+	fake.long_reading_ns = 4 * NS_PER_MS;
+	look("clock_gettime");
 }
 
 int main(void)
