@@ -61,7 +61,7 @@ planted() {
 	case $plant in
 	spin) taskset -c 1 chrt -f 50 "$HELPERS/spinner" "$SPIKES" "$late_ms" 100 >"$work/spins" ;;
 	poll) wait_for_packets $((SPIKES * 100 + 50)) ;;
-	qdisc) wait_for_packets $((SPIKES * 120)) ;;
+	qdisc) wait_for_packets $((SPIKES * 200)) ;;
 	esac
 	stop e
 	stop r
