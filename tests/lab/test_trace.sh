@@ -162,7 +162,8 @@ without_ptp() {
 	mv /dev/ptp* /dev/kept
 	start r b taskset -c 1 "$RANT" --details -i sim1 --stamp hardware -s -H
 	poll has_port r
-	start e a taskset -c 0 "$RANT" --details -i sim0 -a "${address[b]}" --stamp hardware -s -H --count 3000 --timeout 2000
+	# For 3 s: the relation is known after about half a second.
+	start e a taskset -c 0 "$RANT" --details -i sim0 -a "${address[b]}" --stamp hardware -s -H --interval 1ms --count 3000 --timeout 2000
 	finish e
 	stop r
 	mv /dev/kept/* /dev
