@@ -286,6 +286,7 @@ static const struct trace_event_row rows[] = {
 	{ "net", "napi_gro_receive_entry", EVENT_RECEIVE, read_device, NULL },
 	{ "net", "net_dev_queue", EVENT_QUEUE, read_device, NULL },
 	{ "net", "net_dev_start_xmit", EVENT_XMIT, read_device, NULL },
+	{ "net", "net_dev_xmit", EVENT_XMIT_END, read_device, NULL },
 	{ "sock", "sk_data_ready", EVENT_DATA_READY, read_ready, NULL },
 	{ "skb", "consume_skb", EVENT_CONSUME, read_nothing, NULL },
 };

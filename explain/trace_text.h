@@ -31,7 +31,8 @@ enum event_kind {
 	EVENT_WORK_START, EVENT_WORK_END, /* name: the function */
 	EVENT_NAPI_POLL, /* after the poll; name: the interface, number: its packets */
 	EVENT_RECEIVE, /* netif_receive_skb_entry, napi_gro_receive_entry; name: the interface */
-	EVENT_QUEUE, EVENT_XMIT, /* net_dev_queue, net_dev_start_xmit; name: the interface */
+	EVENT_QUEUE, /* net_dev_queue; name: the interface */
+	EVENT_XMIT, EVENT_XMIT_END, /* net_dev_start_xmit, net_dev_xmit: of the driver; name: the interface */
 	EVENT_DATA_READY, /* number: the protocol */
 	EVENT_CONSUME,
 	EVENT_PRINT, /* a marker */

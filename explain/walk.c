@@ -327,21 +327,39 @@ static struct optional kernel_time(const struct walk *w, const struct stage_row 
 	return optional_of(ns);
 }
 
-/* From the driver to the timestamp. While the driver passes the packet to the NIC, interrupts may hold it up; all other
- * time on its CPU is that of the NIC. */
+/* The end of the driver, in which it is at w->at_ns. NULL: not in the trace. */
+static const struct event *driver_end(const struct walk *w, int cpu)
+{
+	const struct trace_text *t = &w->e->text;
+	const struct event *end = find_first(t, (struct wanted){ EVENT_XMIT_END, cpu, -1, w->e->interface }, w->at_ns,
+					     INT64_MAX);
+
+	/* Of the next packet. */
+	if (end && find_first(t, (struct wanted){ EVENT_XMIT, cpu, -1, w->e->interface }, w->at_ns + 1, end->ns))
+		return NULL;
+	return end;
+}
+
+/* From the driver to the timestamp. While the driver passes the packet to the NIC, interrupts may hold it up, and on
+ * PREEMPT_RT threads; all other time on its CPU is that of the NIC. A thread that has the CPU after the driver holds up
+ * nothing. */
 static void walk_wire(struct walk *w, int cpu)
 {
 	struct section_time *s = &w->section[SECTION_WIRE];
+	const struct event *end = driver_end(w, cpu);
+	const int64_t until_ns = end && end->ns < w->i->to_ns ? end->ns : w->i->to_ns;
 	struct owner_parts on_cpu = { .count = 0 };
 
 	*s = (struct section_time){ .there = true, .cpu = -1, .ns = w->i->to_ns - w->at_ns };
-	owner_add_interval(&on_cpu, w->owners, cpu, w->at_ns, w->i->to_ns);
+	owner_add_interval(&on_cpu, w->owners, cpu, w->at_ns, until_ns);
+	owner_add(&s->parts, &(struct owner){ .class = OWNER_WIRE }, w->i->to_ns - until_ns);
 	for (int i = 0; i < on_cpu.count; i++) {
 		const struct owner_part *p = &on_cpu.part[i];
 		const bool interrupts = p->owner.class >= OWNER_NMI && p->owner.class <= OWNER_SOFTIRQ;
+		const bool holds_up = interrupts || (end && p->owner.class == OWNER_THREAD);
 
-		owner_add(&s->parts, interrupts ? &p->owner : &(struct owner){ .class = OWNER_WIRE }, p->ns);
-		if (interrupts)
+		owner_add(&s->parts, holds_up ? &p->owner : &(struct owner){ .class = OWNER_WIRE }, p->ns);
+		if (holds_up)
 			s->cpu = cpu;
 	}
 }

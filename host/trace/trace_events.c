@@ -42,6 +42,7 @@ const struct trace_event trace_event_table[] = {
 	{ .name = "net/netif_receive_skb", .packet = true, .each = true },
 	{ .name = "net/net_dev_queue", .packet = true, .each = true },
 	{ .name = "net/net_dev_start_xmit", .packet = true, .each = true },
+	{ .name = "net/net_dev_xmit", .packet = true, .each = true },
 	{ .name = "sock/sk_data_ready", .packet = true, .each = true },
 };
 const size_t trace_event_rows = sizeof(trace_event_table) / sizeof(trace_event_table[0]);

@@ -398,6 +398,23 @@ static const struct scenario scenarios[] = {
 	  "21 rant-loop-77 2 h hrtimer_expire_entry: hrtimer=0 function=plant_hrtimer_function\n"
 	  "200 rant-loop-77 2 h hrtimer_expire_exit: hrtimer=0\n201 rant-loop-77 2 h local_timer_exit: vector=236\n",
 	  AT(3, 6, 7, 214), .blame = "app_to_nic" },
+	{ .name = "a thread that preempts the driver, as on PREEMPT_RT",
+	  .lines = FAST "8 rant-loop-77 2 . net_dev_queue: dev=eth1 len=254\n"
+	  "9 rant-loop-77 2 . net_dev_start_xmit: dev=eth1 len=254\n" SWITCH("20", "2", "rant-loop", "77", "plant", "8", "49")
+	  SWITCH("200", "2", "plant", "8", "rant-loop", "77", "120")
+	  "203 rant-loop-77 2 . net_dev_xmit: dev=eth1 skbaddr=0000 len=254 rc=0\n", AT(3, 6, 7, 214), .blame = "app_to_nic" },
+	{ .name = "a thread after the driver, and a slow NIC",
+	  .lines = FAST "8 rant-loop-77 2 . net_dev_queue: dev=eth1 len=254\n"
+	  "9 rant-loop-77 2 . net_dev_start_xmit: dev=eth1 len=254\n"
+	  "10 rant-loop-77 2 . net_dev_xmit: dev=eth1 skbaddr=0000 len=254 rc=0\n"
+	  SWITCH("20", "2", "rant-loop", "77", "other", "8", "49") SWITCH("200", "2", "other", "8", "rant-loop", "77", "120"),
+	  AT(3, 6, 7, 214), .blame = "app_to_nic" },
+	{ .name = "a thread after the driver, whose end is not in the trace, and the next packet",
+	  .lines = FAST "8 rant-loop-77 2 . net_dev_queue: dev=eth1 len=254\n"
+	  "9 rant-loop-77 2 . net_dev_start_xmit: dev=eth1 len=254\n"
+	  SWITCH("20", "2", "rant-loop", "77", "other", "8", "49") SWITCH("200", "2", "other", "8", "rant-loop", "77", "120")
+	  "220 rant-loop-77 2 . net_dev_start_xmit: dev=eth1 len=254\n"
+	  "221 rant-loop-77 2 . net_dev_xmit: dev=eth1 skbaddr=0000 len=254 rc=0\n", AT(3, 6, 7, 214), .blame = "app_to_nic" },
 	/* As drivers with GRO on a NIC without a known interrupt, in traces of Linux 6.12. */
 	{ .name = "with GRO the kernel's time is after the whole batch, and the packet does not wait for itself",
 	  .lines = IRQ("1") "2 <idle>-0 1 h irq_handler_entry: irq=23 name=ahci\n"

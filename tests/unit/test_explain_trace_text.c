@@ -69,6 +69,7 @@ static const struct {
 	{ LINE("napi_gro_receive_entry: dev=eth1 napi_id=0x2001"), EVENT_RECEIVE, 0, "eth1" },
 	{ LINE("net_dev_queue: dev=hexv skbaddr=0000 len=254"), EVENT_QUEUE, 0, "hexv" },
 	{ LINE("net_dev_start_xmit: dev=hexv queue_mapping=0 len=254"), EVENT_XMIT, 0, "hexv" },
+	{ LINE("net_dev_xmit: dev=hexv skbaddr=0000 len=254 rc=0"), EVENT_XMIT_END, 0, "hexv" },
 	{ LINE("sk_data_ready: family=2 protocol=17 func=sock_def_readable"), EVENT_DATA_READY, 17, NULL },
 	{ LINE("consume_skb: skbaddr=0000 location=ip_recv_error+0x167/0x280"), EVENT_CONSUME, 0, NULL },
 	{ LINE("tracing_mark_write: RANT_TEST_START role=emit REALTIME=1.2"), EVENT_PRINT, 0, NULL },
