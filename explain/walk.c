@@ -327,7 +327,7 @@ static struct optional kernel_time(const struct walk *w, const struct stage_row 
 	return optional_of(ns);
 }
 
-/* The end of the driver, in which it is at w->at_ns. NULL: not in the trace. */
+/* The event at which the driver returns, which has the packet at w->at_ns. NULL: not in the trace. */
 static const struct event *driver_end(const struct walk *w, int cpu)
 {
 	const struct trace_text *t = &w->e->text;

@@ -35,7 +35,6 @@ static void note_pair(struct clock_packets *p, const struct clock_exchange *e)
 	const int64_t least_ns = smaller(least_of(&p->before), least_of(e));
 	const int64_t width_ns = sum_of_bounds(difference(most_ns, least_ns),
 					       difference(end_of(e), begin_of(&p->before)) >> FREE_SHIFT);
-
 	const uint32_t sequence = atomic_load_explicit(&p->sequence, memory_order_relaxed);
 
 	if (sequence != atomic_load_explicit(&p->taken, memory_order_relaxed) && width_ns >= p->best_ns)

@@ -96,7 +96,6 @@ is_set() {
 }
 
 # The run in progress ends with its parent, however that ended.
-
 if wanted 'killed in mid-run'; then
 	begin 'prove: killed in mid-run'
 	reset
