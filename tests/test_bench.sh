@@ -30,6 +30,21 @@ ranks_are 12 3 10 6.5
 ranks_are 20 6 15 10.5
 ranks_are 25 8 18 13
 
+# ---- What is measured --------------------------------------------------------------------------------------------------
+
+# wanted NAME PAIRS WANT
+wanted() {
+	is "pairs: $1" "$3" "$(PAIRS=$2 bash -c '. "$1"; judged=("$control control" "a b" "c d"); printed=("a e" "f g")
+		keep_wanted; echo "${judged[*]}, ${printed[*]}"' test "$bench")"
+}
+
+wanted 'all' '' 'bare-kernel-connected control a b c d, a e f g'
+wanted 'those of a subject, and the control' '^a ' 'bare-kernel-connected control a b, a e'
+wanted 'none but the control' 'no such' 'bare-kernel-connected control, '
+is 'CPUS: one is not two' "test: CPUS is two CPUs, of emitter and reflector, as '3 2', not '3'" \
+	"$(CPUS=3 bash -c '. "$1"; choose_cpus' test "$bench" 2>&1)"
+is 'CPUS: the emitter on the first' '3 2' "$(CPUS='3 2' bash -c '. "$1"; choose_cpus; echo "$cpu_e $cpu_r"' test "$bench" 2>&1)"
+
 # ---- Judgements --------------------------------------------------------------------------------------------------------
 
 # judged NAME WANT RATIO...: of a budget of 0.95

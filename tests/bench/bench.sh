@@ -12,6 +12,8 @@
 # A report, not a test: the exit status is 0 whatever the figures, and 1 if it could not run. Needs root and a C compiler.
 # ROUNDS (10), turns of a pair that is judged, and SECONDS_EACH (1) set how long it takes: about six minutes as they stand. One line
 # reports whether other work on the machine was too much: then no ratio is judged. PUBLIC: the public tool of this name, if it is there.
+# PAIRS: a regular expression for the comparisons that are wanted ("SUBJECT OTHER"); that of the machine with itself is always made.
+# CPUS: those of emitter and reflector, as "3 2"; the first two that this shell may use unless given.
 set -euo pipefail
 export LC_ALL=C
 
@@ -108,10 +110,10 @@ run_two() {
 
 # With a threshold that nothing exceeds, and the trace ready: events of both CPUs, in the emitter's instance. "ip netns exec" has
 # unmounted tracefs, for itself alone.
-run_traced() {
+run_traced() { # EVENTS OPTION...
 	# shellcheck disable=SC2016 # expanded by the inner shell
 	local before=(sh -c 'mount -t tracefs none /sys/kernel/tracing 2>/dev/null; exec "$@"' sh)
-	local of_emitter=(-t 60s -T ${snapshot:+"$snapshot"} --trace-events "$1")
+	local of_emitter=(-t 60s -T ${snapshot:+"$snapshot"} --trace-events "$@")
 
 	run_rant kernel
 }
@@ -230,6 +232,7 @@ run_subject() {
 	rant-two) run_two ;;
 	rant-traced) run_traced light ;;
 	rant-traced-packet) run_traced packet ;;
+	rant-freeze) run_traced light --freeze-peer ;;
 	rant-plain) run_plain ;;
 	rant-full) run_full ;;
 	rant-flood) run_flood ;;
@@ -427,9 +430,21 @@ choose_pairs() {
 		say 'irtt is not installed: left out.\n\n'
 	fi
 	if [[ -d /sys/kernel/tracing ]]; then
-		printed+=('rant-traced rant-kernel' 'rant-traced-packet rant-kernel')
+		printed+=('rant-traced rant-kernel' 'rant-traced-packet rant-kernel' 'rant-freeze rant-traced')
 		[[ ! -e /sys/kernel/tracing/snapshot ]] || snapshot=-S
 	fi
+}
+
+# Those that PAIRS wants, and that of the control.
+keep_wanted() {
+	local list i
+
+	for list in judged printed; do
+		local -n pairs=$list
+		for i in "${!pairs[@]}"; do
+			[[ ${pairs[i]} == "$control control" || ${pairs[i]} =~ ${PAIRS:-.} ]] || unset "pairs[i]"
+		done
+	done
 }
 
 # The length of rant's probe with these options: sockperf's gets as many octets.
@@ -462,6 +477,7 @@ measure_pair() {
 measure_rates() {
 	local pair a b subject few=$(((2 * rounds + 4) / 5))
 
+	keep_wanted
 	look_at_machine before
 	for pair in "${judged[@]}"; do
 		read -r a b <<<"$pair"
@@ -780,6 +796,7 @@ write_budgets() {
 	judge_ratio '--stages full : -s' '' rant-stages rant-all
 	judge_ratio '--trace-events light, a threshold : without' '' rant-traced rant-kernel
 	judge_ratio '--trace-events packet, a threshold : without' '' rant-traced-packet rant-kernel
+	judge_ratio '--freeze-peer, no breach : without' '' rant-freeze rant-traced
 	if [[ ${calls[*]:-} ]]; then
 		judge_time 'system calls per round trip, emit' '1 send, 1 error queue, 0' "${calls[0]} ${calls[1]} ${calls[4]}" \
 			"${calls[0]} <= 1.01 && ${calls[1]} <= 1.01 && ${calls[4]} <= 0.01"

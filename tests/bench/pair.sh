@@ -56,10 +56,16 @@ have() {
 
 # ---- Set-up -----------------------------------------------------------------------------------------------------------
 
-# The first two CPUs that this shell may use.
+# CPUS, or the first two CPUs that this shell may use.
 choose_cpus() {
 	local allowed part cpu cpus=()
 
+	if [[ ${CPUS:-} ]]; then
+		read -r cpu_e cpu_r <<<"$CPUS"
+		[[ $CPUS =~ ^[0-9]+\ [0-9]+$ && $cpu_e != "$cpu_r" ]] ||
+			die "CPUS is two CPUs, of emitter and reflector, as '3 2', not '$CPUS'"
+		return
+	fi
 	allowed=$(taskset -cp $$)
 	IFS=, read -ra part <<<"${allowed##*: }"
 	for cpu in "${part[@]}"; do
