@@ -274,6 +274,9 @@ struct option_value {
  * after the last option. */
 bool options_value(const struct options *o, unsigned index, struct option_value *v);
 
+/* The same as the word of the command line. NULL: the option `name` has none, or its value is no text. */
+const char *options_text(const struct options *o, const char *name);
+
 /* Ten lines of usage with three examples. */
 void options_usage(FILE *out);
 

@@ -24,9 +24,6 @@
 /* Nobody: locally administered and unicast (IEEE 802). */
 #define NOBODY "02:00:00:00:00:01"
 
-static const char *const transports[] = { [TRANSPORT_UDP] = "udp", [TRANSPORT_PTP] = "ptp", [TRANSPORT_L2] = "l2",
-					  [TRANSPORT_ICMP] = "icmp" };
-
 /* ---- A run ------------------------------------------------------------------------------------------------------- */
 
 struct prove {
@@ -116,21 +113,23 @@ static struct tree *run_words(struct prove *p, const struct words *w)
 /* A run with these options of its own, a list that ends with NULL, and those that the user gave. */
 static struct tree *run(struct prove *p, const char *server, int64_t transport, const char *const own[])
 {
-	const struct options *o = p->options;
+	struct options of_run = *p->options;
+	const struct options *o = &of_run;
 	char port[24], cpu[24], fifo[24];
 	struct words w = { .count = 0 };
 
+	of_run.transport = transport;
 	add(&w, "rant");
 	add_pair(&w, "--interface", o->interface);
 	add_pair(&w, "--address", server);
-	add_pair(&w, "--transport", transports[transport]);
+	add_pair(&w, "--transport", options_text(o, "transport"));
 	if (transport == TRANSPORT_UDP)
 		add_pair(&w, "--port", number_of(port, o->port));
 	add_pair(&w, "--key", o->key_path);
 	add_pair(&w, "--cpu", o->cpu >= 0 ? number_of(cpu, o->cpu) : NULL);
 	add_pair(&w, "--fifo", o->fifo ? number_of(fifo, o->fifo) : NULL);
 	add_pair(&w, "--rx-filter", o->rx_filter);
-	add_pair(&w, "--provider", o->provider == PROVIDER_MAC ? "mac" : o->provider == PROVIDER_PHY ? "phy" : NULL);
+	add_pair(&w, "--provider", options_text(o, "provider"));
 	if (o->no_step_check)
 		add(&w, "--no-step-check");
 	for (; *own; own++)
@@ -481,7 +480,7 @@ int prove_main(const struct options *o, const char *server)
 		return 1;
 	}
 	p = (struct prove){ .options = o, .out = open_out(o), .said = tmpfile(),
-			    .r = { .interface = o->interface, .server = server, .transport = transports[o->transport] } };
+			    .r = { .interface = o->interface, .server = server, .transport = options_text(o, "transport") } };
 	if (!p.out || !p.said) {
 		warn("--prove: %s", p.out ? "a temporary file" : "/dev/null");
 		return 1;

@@ -65,6 +65,16 @@ bool options_value(const struct options *o, unsigned index, struct option_value 
 	return true;
 }
 
+const char *options_text(const struct options *o, const char *name)
+{
+	struct option_value v;
+
+	for (unsigned i = 0; options_value(o, i, &v); i++)
+		if (!strcmp(v.name, name))
+			return v.text;
+	return NULL;
+}
+
 #define HELP_COLUMN 27
 #define EVERYDAY_COLUMN 25 /* leaves 55 columns for the text on a terminal of 80 */
 

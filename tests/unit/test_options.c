@@ -681,6 +681,21 @@ static void test_values(void **state)
 	assert_int_equal(value_of(&o, "histogram").number, 0);
 }
 
+static void test_text_of_a_value(void **state)
+{
+	const char *const args[ARGS] = { "-i", "eth0", "-a", "10.0.0.1", "--provider", "phy" };
+	struct options o;
+
+	(void)state;
+	assert_int_equal(parse(&o, args), 0);
+	assert_string_equal(options_text(&o, "provider"), "phy");
+	o.transport = TRANSPORT_ICMP;
+	assert_string_equal(options_text(&o, "transport"), "icmp");
+	assert_null(options_text(&o, "log")); /* not given */
+	assert_null(options_text(&o, "port"));
+	assert_null(options_text(&o, "no such option"));
+}
+
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
 static bool used_somewhere(const char *word)
@@ -793,6 +808,7 @@ int main(void)
 		cmocka_unit_test(test_every_name_is_tested),
 		cmocka_unit_test(test_names_are_unique),
 		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_text_of_a_value),
 		cmocka_unit_test(test_usage_has_ten_lines),
 		cmocka_unit_test(test_everyday_help_is_short_and_narrow),
 		cmocka_unit_test(test_help_is_complete_and_narrow),
