@@ -173,7 +173,7 @@ start_frozen_e() { # RUN TRACE
 		--stamp hardware --timeout 2000 --cpu 0 --interval 5ms --window 1 -w 150 -C -t 45000 "$2" --freeze-peer --trace-rearm \
 		--trace-interval 1 --save-trace "$work/frozen/e-$1" --json "$work/frozen/e-$1.json"
 	poll is_measuring
-	taskset -ap 1 "${pid[e]}" >/dev/null || complain 'cannot move the threads of the emitter'
+	poll taskset -ap 1 "${pid[e]}" >/dev/null 2>&1 # again if a thread ends meanwhile
 }
 
 # has_pairs RUN: folders of a planted packet at both hosts, which the reflector has explained: it traces again. Of two in the first run.
