@@ -41,6 +41,7 @@ OWNERS = {
     "fifo": (THREADS, "plant-fifo", None),
     "packets": (("packets",), None, None),
     "send": (("interrupt",), "local timer", "plant_hrtimer_function"),
+    "later": (("interrupt",), "local timer", "plant_hrtimer_function"),
 }
 STOPPED = "stopped"
 OUTDONE = "outdone"
@@ -95,6 +96,9 @@ class Breach:
 
     def cause(self):
         return self.why["parts"][:self.why["parts_named"]]
+
+    def stage(self):
+        return self.why["stage"].removesuffix("_ns")
 
     def text(self):
         parts = ", ".join(f"{p['class']} {p['name']} {p['value_ns'] / 1000:.1f}" for p in self.why["parts"][:4])
@@ -198,7 +202,7 @@ def main():
     plants = [Plant(line) for line in read(folder, "plants").splitlines()]
     kinds = [list(OWNERS)[int(number) - 1] for number in words.get("PLANTED", "").split(",") if number]
     stopped_ns = int(words.get("STOPPED_NS", "0")) * (2 if wrong_world else 1)
-    right, made, apart, wrong, false, total = Counter(), Counter(), Counter(), [], [], 0
+    right, made, stages, apart, wrong, false, total = Counter(), Counter(), Counter(), Counter(), [], [], 0
     with tempfile.TemporaryDirectory() as work:
         with tarfile.open(os.path.join(folder, "saved.tar")) as tar:
             tar.extractall(work, filter="data")
@@ -227,6 +231,7 @@ def main():
                     continue
                 made[plant.kind] += 1
                 right[plant.kind] += not error
+                stages[b.stage()] += not error
             elif not error:
                 apart[b.cause()[0]["class"] if b.cause() else b.why["class"]] += 1
                 error = check_not_planted(b, plants)
@@ -246,6 +251,7 @@ def main():
     print(("not ok" if complaints else "ok") + " - " + read(folder, "judge.name").strip())
     for kind in kinds:
         print(f"# {kind}: {right[kind]} of {made[kind]} right")
+    print("# right by stage: " + (", ".join(f"{stage} {n}" for stage, n in stages.most_common()) or "none"))
     print(f"# {sum(apart.values())} of {total} apart, most without a plant, {len(false)} false: " +
           ", ".join(f"{kind} {n}" for kind, n in apart.most_common()))
     for line in complaints[:20]:

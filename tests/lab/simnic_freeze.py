@@ -48,7 +48,7 @@ def check_names(name, breaches):
 def check_remote(first, b):
     """The cause in the results of the emitter is that of the reflector's own folder."""
     why = b.why
-    want = {"state": "known", "stage": why["stage"].removesuffix("_ns"), "stage_ns": why["value_ns"], "class": why["class"],
+    want = {"state": "known", "stage": b.stage(), "stage_ns": why["value_ns"], "class": why["class"],
             "name": why["name"], "cpu": why["cpu"], "value_ns": why["parts"][0]["value_ns"] if why["parts_named"] else 0}
     cause = first["cause"] or {}
     have = {member: cause.get(member) for member in want}
@@ -68,7 +68,8 @@ class Judge:
         before = set(read(folder, "plants.before").splitlines())
         self.plants = [Plant(line) for line in read(folder, "plants").splitlines() if line not in before]
         self.complaints = [line for line in read(folder, "judge.complaints").splitlines() if line]
-        self.apart, self.counts, self.times = Counter(), Counter(), {"emitter": [], "reflector": [], "bound": []}
+        self.apart, self.counts, self.stages = Counter(), Counter(), Counter()
+        self.times = {"emitter": [], "reflector": [], "bound": []}
         self.kind, self.not_frozen, self.frozen, self.causes_apart = self.words["KIND"], 0, set(), set()
         kinds = list(OWNERS)
         self.owner = kinds[(kinds.index(self.kind) + self.wrong_world) % len(kinds)]
@@ -115,7 +116,7 @@ class Judge:
         self.frozen.add(plant)
         errors = [self.judge_times(emit, reflect, plant), self.judge_cause(reflect, plant)]
         # What was planted at a time met this packet, by its times: see Breach.plant().
-        planted = (reflect.seq if self.two_clocks else plant.seq) + self.wrong_world
+        planted = (reflect.seq if self.two_clocks or plant.kind == "later" else plant.seq) + self.wrong_world
         if reflect.seq == planted:
             self.counts["pairs right"] += 1
         else:
@@ -161,6 +162,7 @@ class Judge:
                 error = f"{reflect.name}: planted {self.owner}, and the remote cause is {first['cause']}"
             self.counts["remote"] += 1
             self.counts["remote right"] += not error
+            self.stages[reflect.stage()] += not error
         if error:
             self.complaints.append(error)
 
@@ -206,6 +208,7 @@ class Judge:
         print(("not ok" if self.complaints else "ok") + " - " + name)
         print(f"# both hosts frozen at the planted number {counts['pairs right']} of {counts['pairs']}, causes right "
               f"{counts['causes right']} of {counts['causes']}, remote causes right {counts['remote right']} of {counts['remote']}")
+        print("# remote causes right by stage: " + (", ".join(f"{stage} {n}" for stage, n in self.stages.most_common()) or "none"))
         for side, times in self.times.items():
             if times:
                 what = "bound of the reflector's time" if side == "bound" else f"{side} frozen after the planted work"

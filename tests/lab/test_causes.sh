@@ -74,25 +74,25 @@ judge_saved() { # WORD...
 	judge_tar saved simnic_causes.py "$@"
 }
 
-# explained KINDS WORD...: both programs, until there are enough traces; these are judged outside. On a busy machine the guest is late
-# by itself, and the trace of that is saved instead.
+# explained KINDS "ARGUMENTS" WORD...: both programs, until there are enough traces; these are judged outside. On a busy machine the guest
+# is late by itself, and the trace of that is saved instead.
 explained() {
 	local until=$((SECONDS + 20 + 5 * spikes * $1))
 
 	mkdir "$work/saved"
-	start_pair "-s -C -T --trace-rearm --trace-interval 0.1 --trace-events packet --save-trace $work/saved -t $threshold_us" \
-		'--interval 5ms'
+	start_pair "-s -C -T --trace-rearm --trace-interval 0.1 --trace-events packet --save-trace $work/saved -t $threshold_us $2" \
+		"--interval 5ms $2"
 	while [ "$SECONDS" -lt "$until" ] && ! has_saved "$1" && ! is_gone e; do
 		pause 1
 	done
-	judge_saved "${@:2}"
+	judge_saved "${@:3}"
 }
 
 wanted() {
 	[[ $1 =~ ${ONLY:-.} ]]
 }
 
-# planted NAME IRQ_CPU KINDS
+# planted NAME IRQ_CPU KINDS ["ARGUMENTS"]
 planted() {
 	local -a numbers
 
@@ -101,12 +101,13 @@ planted() {
 	IFS=, read -ra numbers <<<"$3"
 	set_parameters "irq_cpu=$2" "plant_kinds=$3" plant_every=0 plant_ns=20000000
 	set_parameters "plant_every=$every"
-	explained ${#numbers[@]} "LEAST=$((spikes * 9 / 10))" "PLANTED=$3"
+	explained ${#numbers[@]} "${4:-}" "LEAST=$((spikes * 9 / 10))" "PLANTED=$3"
 	set_parameters plant_every=0
 }
 
 planted 'interrupts, softirqs and packets on the CPU that receives' 0,2,0 1,2,3,8,9
 planted 'threads on the CPU that receives' 0,2,0 4,5,6,7
+planted 'an interrupt at any time of the response' 0,2,0 10 '-s --stages full'
 
 # The whole guest stands still while a packet is in the reflector, as behind a hypervisor that has no time for it: the trace has
 # nothing of it. The emitter sends without a pause, so that a part of the stops is within a response.
@@ -167,10 +168,13 @@ is_measuring() {
 
 # It has two CPUs for its threads to start. Then all of them have CPU 0, or each trace that it saves would be the next breach; and they
 # leave it to the reflector, which saves and explains there.
-start_frozen_e() { # RUN TRACE
+start_frozen_e() { # RUN "ARGUMENTS"
+	local -a words
+
+	read -ra words <<<"$2"
 	mkdir "$work/frozen/e-$1"
 	start e a nice -n 19 unshare -m "$work.as-emitter" taskset -c 0,1 "$RANT" --details -i sim0 -a "${address[b]}" \
-		--stamp hardware --timeout 2000 --cpu 0 --interval 5ms --window 1 -w 150 -C -t 45000 "$2" --freeze-peer --trace-rearm \
+		--stamp hardware --timeout 2000 --cpu 0 --interval 5ms --window 1 -w 150 -C -t 45000 "${words[@]}" --freeze-peer --trace-rearm \
 		--trace-interval 1 --save-trace "$work/frozen/e-$1" --json "$work/frozen/e-$1.json"
 	poll is_measuring
 	poll taskset -ap 1 "${pid[e]}" >/dev/null 2>&1 # again if a thread ends meanwhile
@@ -199,7 +203,7 @@ first_is_planted() {
 	[[ $first =~ ^[0-9]+$ ]] && ((first % every == every - 1))
 }
 
-# frozen NAME TRACE KIND NUMBER: the first breach of each run has its cause at the reflector in the report of the emitter.
+# frozen NAME "ARGUMENTS" KIND NUMBER: the first breach of each run has its cause at the reflector in the report of the emitter.
 frozen() {
 	local run firsts=0 longest every=240 # both traces are saved between two plants
 
@@ -249,10 +253,10 @@ not_allowed() {
 }
 
 make_instance_of_emitter
-kinds=(irq timer tasklet work irqs_off preempt_off fifo packets send)
+kinds=(irq timer tasklet work irqs_off preempt_off fifo packets send later)
 [ -n "${SPIKES:-}" ] || kinds=([1]=timer) # each takes a minute
 for i in "${!kinds[@]}"; do
-	frozen "${kinds[i]}" -T "${kinds[i]}" $((i + 1))
+	frozen "${kinds[i]}" '-T -s --stages full' "${kinds[i]}" $((i + 1))
 done
 frozen 'fifo, with snapshots' -S fifo 7
 not_allowed

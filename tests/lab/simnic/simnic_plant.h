@@ -3,12 +3,13 @@
  * Work that takes the CPU of the reflector from a packet: a planter, whose truth is what it measured itself. simnic.c
  * alone includes it.
  *
- * A kind that is written to plant_at_once runs at once, without a packet (number 0, and all kinds but the last two).
+ * A kind that is written to plant_at_once runs at once, without a packet (number 0, and all kinds but the last three).
  *
  * With plant_every the hits of the sequence numbers are planted in turn with the kinds of plant_kinds. The sender of the
  * packet waits until the planted work has the CPU plant_cpu, then the packet is stamped and delivered: it meets the work
  * for certain. PLANT_PACKETS puts other packets before it instead, whose driver takes the time; PLANT_SEND interrupts
- * the reply in its driver.
+ * the reply in its driver, and PLANT_LATER interrupts the reflector at some time of the next plant_spread_ns, which the
+ * sequence number decides: in any stage that the reflector has.
  *
  * /proc/simnic_plants has a line for each of the last PLANTS: sequence number, kind, CLOCK_MONOTONIC_RAW when the work
  * began and ended, the part of that time in which its loop did not get the CPU for more than PLANT_GAP_NS, and the time
@@ -38,11 +39,11 @@
 
 enum plant_kind {
 	PLANT_NONE, PLANT_IRQ, PLANT_TIMER, PLANT_TASKLET, PLANT_WORK, PLANT_IRQS_OFF, PLANT_PREEMPT_OFF, PLANT_FIFO,
-	PLANT_PACKETS, PLANT_SEND, PLANT_KINDS
+	PLANT_PACKETS, PLANT_SEND, PLANT_LATER, PLANT_KINDS
 };
 
 static const char *const plant_names[PLANT_KINDS] = { "none", "irq", "timer", "tasklet", "work", "irqs_off",
-						       "preempt_off", "fifo", "packets", "send" };
+						       "preempt_off", "fifo", "packets", "send", "later" };
 
 static uint plant_kinds[PLANT_KINDS];
 static uint plant_kinds_set;
@@ -51,6 +52,7 @@ MODULE_PARM_DESC(plant_kinds, "in turn, by enum plant_kind");
 PARAM(uint, plant_every, 0, "");
 PARAM(uint, plant_ns, 4000000, "how long the work takes");
 PARAM(uint, plant_packets, 40, "of PLANT_PACKETS, at most 48");
+PARAM(uint, plant_spread_ns, 300000, "of PLANT_LATER: about as long as a response takes");
 static uint plant_cpu = 1;
 module_param(plant_cpu, uint, 0444);
 MODULE_PARM_DESC(plant_cpu, "CPU that is taken");
@@ -149,11 +151,15 @@ static int plant_thread(void *kind)
 static void plant_start(void *unused)
 {
 	struct plant *p = smp_load_acquire(&plant_now);
+	u32 after_ns = 0;
 
-	if (p && p->kind == PLANT_TASKLET)
+	if (p && p->kind == PLANT_TASKLET) {
 		tasklet_schedule(&plant_tasklet);
-	else if (p)
-		hrtimer_start(&plant_hrtimer, 0, HRTIMER_MODE_REL_PINNED_HARD);
+	} else if (p) {
+		if (p->kind == PLANT_LATER)
+			after_ns = p->seq * 2654435761U % max(READ_ONCE(plant_spread_ns), 1U); /* all times alike */
+		hrtimer_start(&plant_hrtimer, after_ns, HRTIMER_MODE_REL_PINNED_HARD);
+	}
 }
 
 static call_single_data_t plant_call = CSD_INIT(plant_start, NULL);
@@ -162,6 +168,7 @@ static void plant_request(const struct plant *p)
 {
 	switch (p->kind) {
 	case PLANT_IRQ:
+	case PLANT_LATER:
 	case PLANT_TASKLET:
 		smp_call_function_single_async(plant_cpu, &plant_call);
 		break;
@@ -225,7 +232,7 @@ static enum plant_kind plant_of(bool probe, u32 seq)
 	return (kind == PLANT_SEND) != probe ? kind : PLANT_NONE;
 }
 
-/* Before the packet is stamped. Returns when the work has the CPU, for PLANT_SEND when it has ended. */
+/* Before the packet is stamped. Returns when the work has the CPU, for PLANT_SEND when it has ended, for PLANT_LATER at once. */
 static struct plant *plant_before(bool probe, u32 seq)
 {
 	const enum plant_kind kind = plant_of(probe, seq);
@@ -241,7 +248,7 @@ static struct plant *plant_before(bool probe, u32 seq)
 	plant_request(p);
 	until = ktime_get_raw_ns() + PLANT_WAIT_NS;
 	passed = kind == PLANT_SEND ? &p->ended : &p->begun;
-	while (!smp_load_acquire(passed) && ktime_get_raw_ns() < until)
+	while (kind != PLANT_LATER && !smp_load_acquire(passed) && ktime_get_raw_ns() < until)
 		cpu_relax();
 	return p;
 }
@@ -249,7 +256,7 @@ static struct plant *plant_before(bool probe, u32 seq)
 /* The packet is stamped now. */
 static void plant_stamped(struct plant *p)
 {
-	if (p && (p->kind == PLANT_PACKETS || p->begun))
+	if (p && (p->kind == PLANT_PACKETS || p->kind == PLANT_LATER || p->begun))
 		p->stamped = ktime_get_raw_ns();
 }
 
