@@ -251,7 +251,8 @@ def main():
     print(("not ok" if complaints else "ok") + " - " + read(folder, "judge.name").strip())
     for kind in kinds:
         print(f"# {kind}: {right[kind]} of {made[kind]} right")
-    print("# right by stage: " + (", ".join(f"{stage} {n}" for stage, n in stages.most_common()) or "none"))
+    if stages:
+        print("# right by stage: " + ", ".join(f"{stage} {n}" for stage, n in stages.most_common()))
     print(f"# {sum(apart.values())} of {total} apart, most without a plant, {len(false)} false: " +
           ", ".join(f"{kind} {n}" for kind, n in apart.most_common()))
     for line in complaints[:20]:
