@@ -276,7 +276,33 @@ not_allowed() {
 	verdict
 }
 
+# On a CPU that the NIC does not interrupt nothing of the light set fires for an ordinary packet, so that it costs nothing there.
+light_is_silent() {
+	local name='light events: none of an ordinary packet' before packets ticks of_packets
+
+	wanted "$name" || return 0
+	begin "causes: $name"
+	set_parameters irq_cpu=1,1,0
+	start_pair '-s -T -t 10s --trace-events light' '--interval 500'
+	wait_for_packets 200
+	echo >"$instance/trace"
+	before=$(sent_by b)
+	wait_for_packets 2000
+	packets=$(($(sent_by b) - before))
+	cp "$instance/per_cpu/cpu1/trace" "$work/light"
+	stop e
+	stop r
+	expect_status r 0
+	ticks=$(grep -c ' local_timer_entry: ' "$work/light")
+	of_packets=$(grep -cE ' (irq_handler_entry|call_function(_single)?_entry|sched_waking|softirq_entry: .*action=NET_.X\]):?' "$work/light")
+	echo "# $test_name: $packets packets, $ticks ticks; interrupts, softirqs and wake-ups as of packets: $of_packets"
+	expect "$ticks" -gt 0 'ticks in the trace'
+	expect "$of_packets" -lt $((packets / 2)) "events as of packets beside $packets packets"
+	verdict
+}
+
 make_instance_of_emitter
+light_is_silent
 kinds=(irq timer tasklet work irqs_off preempt_off fifo packets send later)
 [ -n "${SPIKES:-}" ] || kinds=([1]=timer) # each takes a minute
 for i in "${!kinds[@]}"; do
