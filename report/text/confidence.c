@@ -373,7 +373,7 @@ void confidence_write_goal(FILE *out, const struct report *r)
 		return;
 	fprintf(out, "--until-known %s: ", goal->text);
 	if (!r->result->confidence.has_width)
-		fprintf(out, "not reached: %.*s is not known yet (fewer than %d s, or too few samples above it)\n", name,
+		fprintf(out, "not reached: %.*s is not known yet (fewer than %d s, or too few independent samples above it)\n", name,
 			goal->text, CONFIDENCE_BLOCKS_LEAST);
 	else
 		fprintf(out, "%s: %.*s is known to +-%.3g %%\n", confidence_is_reached(goal, width) ? "reached" : "not reached", name,
