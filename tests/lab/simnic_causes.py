@@ -41,7 +41,7 @@ OWNERS = {
     "fifo": (THREADS, "plant-fifo", None),
     "packets": (("packets",), None, None),
     "send": (("interrupt",), "local timer", "plant_hrtimer_function"),
-    "later": (("interrupt",), "local timer", "plant_hrtimer_function"),
+    "read": (("interrupt",), "local timer", "plant_hrtimer_function"),
 }
 STOPPED = "stopped"
 OUTDONE = "outdone"

@@ -116,7 +116,7 @@ class Judge:
         self.frozen.add(plant)
         errors = [self.judge_times(emit, reflect, plant), self.judge_cause(reflect, plant)]
         # What was planted at a time met this packet, by its times: see Breach.plant().
-        planted = (reflect.seq if self.two_clocks or plant.kind == "later" else plant.seq) + self.wrong_world
+        planted = (reflect.seq if self.two_clocks or plant.kind == "read" else plant.seq) + self.wrong_world
         if reflect.seq == planted:
             self.counts["pairs right"] += 1
         else:

@@ -567,6 +567,7 @@ static void deliver(struct sim *from, const struct sk_buff *skb, const struct pa
 	struct sk_buff *copy = skb_copy(skb, GFP_ATOMIC);
 	const bool spiked = p->stamp && READ_ONCE(spike_stage) == 4 && is_hit(READ_ONCE(spike_every), p->seq);
 	s64 delay = READ_ONCE(after_ns) + (spiked ? READ_ONCE(spike_ns) : 0);
+	struct sk_buff *clone;
 
 	/* It frees the copy when it fails: the peer is down, or the packet too long. */
 	if (!copy || __dev_forward_skb(to->dev, copy) != NET_RX_SUCCESS) {
@@ -590,7 +591,10 @@ static void deliver(struct sim *from, const struct sk_buff *skb, const struct pa
 		return;
 	if (p->plant && p->plant->kind == PLANT_PACKETS)
 		add_others(to, copy, p->plant);
+	clone = p->plant && p->plant->kind == PLANT_READ ? skb_clone(copy, GFP_ATOMIC) : NULL;
 	receive(to, copy);
+	if (clone)
+		plant_when_read(p->plant, clone);
 	if (p->stamp)
 		release_held(to, from);
 }

@@ -8,8 +8,8 @@
  * With plant_every the hits of the sequence numbers are planted in turn with the kinds of plant_kinds. The sender of the
  * packet waits until the planted work has the CPU plant_cpu, then the packet is stamped and delivered: it meets the work
  * for certain. PLANT_PACKETS puts other packets before it instead, whose driver takes the time; PLANT_SEND interrupts
- * the reply in its driver, and PLANT_LATER interrupts the reflector at some time of the next plant_spread_ns, which the
- * sequence number decides: in any stage that the reflector has.
+ * the reply in its driver, and PLANT_READ interrupts the reflector when its program has read the packet, at some time of
+ * the next plant_spread_ns, which the sequence number decides: in the program, or on the way out.
  *
  * /proc/simnic_plants has a line for each of the last PLANTS: sequence number, kind, CLOCK_MONOTONIC_RAW when the work
  * began and ended, the part of that time in which its loop did not get the CPU for more than PLANT_GAP_NS, and the time
@@ -39,11 +39,11 @@
 
 enum plant_kind {
 	PLANT_NONE, PLANT_IRQ, PLANT_TIMER, PLANT_TASKLET, PLANT_WORK, PLANT_IRQS_OFF, PLANT_PREEMPT_OFF, PLANT_FIFO,
-	PLANT_PACKETS, PLANT_SEND, PLANT_LATER, PLANT_KINDS
+	PLANT_PACKETS, PLANT_SEND, PLANT_READ, PLANT_KINDS
 };
 
 static const char *const plant_names[PLANT_KINDS] = { "none", "irq", "timer", "tasklet", "work", "irqs_off",
-						       "preempt_off", "fifo", "packets", "send", "later" };
+						       "preempt_off", "fifo", "packets", "send", "read" };
 
 static uint plant_kinds[PLANT_KINDS];
 static uint plant_kinds_set;
@@ -52,7 +52,7 @@ MODULE_PARM_DESC(plant_kinds, "in turn, by enum plant_kind");
 PARAM(uint, plant_every, 0, "");
 PARAM(uint, plant_ns, 4000000, "how long the work takes");
 PARAM(uint, plant_packets, 40, "of PLANT_PACKETS, at most 48");
-PARAM(uint, plant_spread_ns, 300000, "of PLANT_LATER: about as long as a response takes");
+PARAM(uint, plant_spread_ns, 40000, "of PLANT_READ: about as long as a program takes for its answer");
 static uint plant_cpu = 1;
 module_param(plant_cpu, uint, 0444);
 MODULE_PARM_DESC(plant_cpu, "CPU that is taken");
@@ -156,7 +156,7 @@ static void plant_start(void *unused)
 	if (p && p->kind == PLANT_TASKLET) {
 		tasklet_schedule(&plant_tasklet);
 	} else if (p) {
-		if (p->kind == PLANT_LATER)
+		if (p->kind == PLANT_READ)
 			after_ns = p->seq * 2654435761U % max(READ_ONCE(plant_spread_ns), 1U); /* all times alike */
 		hrtimer_start(&plant_hrtimer, after_ns, HRTIMER_MODE_REL_PINNED_HARD);
 	}
@@ -168,7 +168,7 @@ static void plant_request(const struct plant *p)
 {
 	switch (p->kind) {
 	case PLANT_IRQ:
-	case PLANT_LATER:
+	case PLANT_READ:
 	case PLANT_TASKLET:
 		smp_call_function_single_async(plant_cpu, &plant_call);
 		break;
@@ -232,7 +232,8 @@ static enum plant_kind plant_of(bool probe, u32 seq)
 	return (kind == PLANT_SEND) != probe ? kind : PLANT_NONE;
 }
 
-/* Before the packet is stamped. Returns when the work has the CPU, for PLANT_SEND when it has ended, for PLANT_LATER at once. */
+/* Before the packet is stamped. Returns when the work has the CPU, for PLANT_SEND when it has ended. PLANT_PACKETS and
+ * PLANT_READ wait for the delivery. */
 static struct plant *plant_before(bool probe, u32 seq)
 {
 	const enum plant_kind kind = plant_of(probe, seq);
@@ -242,13 +243,13 @@ static struct plant *plant_before(bool probe, u32 seq)
 	if (kind == PLANT_NONE || (p && !smp_load_acquire(&p->ended)))
 		return NULL;
 	p = plant_open(kind, seq);
-	if (kind == PLANT_PACKETS)
+	if (kind == PLANT_PACKETS || kind == PLANT_READ)
 		return p;
 	smp_store_release(&plant_now, p);
 	plant_request(p);
 	until = ktime_get_raw_ns() + PLANT_WAIT_NS;
 	passed = kind == PLANT_SEND ? &p->ended : &p->begun;
-	while (kind != PLANT_LATER && !smp_load_acquire(passed) && ktime_get_raw_ns() < until)
+	while (!smp_load_acquire(passed) && ktime_get_raw_ns() < until)
 		cpu_relax();
 	return p;
 }
@@ -256,8 +257,20 @@ static struct plant *plant_before(bool probe, u32 seq)
 /* The packet is stamped now. */
 static void plant_stamped(struct plant *p)
 {
-	if (p && (p->kind == PLANT_PACKETS || p->kind == PLANT_LATER || p->begun))
+	if (p && (p->kind == PLANT_PACKETS || p->kind == PLANT_READ || p->begun))
 		p->stamped = ktime_get_raw_ns();
+}
+
+/* The packet was delivered: `clone` shares its data until it is read. For PLANT_READ. */
+static void plant_when_read(struct plant *p, struct sk_buff *clone)
+{
+	const s64 until = ktime_get_raw_ns() + PLANT_WAIT_NS;
+
+	while (skb_cloned(clone) && ktime_get_raw_ns() < until)
+		cpu_relax();
+	kfree_skb(clone);
+	smp_store_release(&plant_now, p);
+	plant_request(p);
 }
 
 /* In the poll: one of the packets before it, and the packet itself. */
