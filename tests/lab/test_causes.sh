@@ -47,7 +47,7 @@ start_pair() { # "R_ARGUMENTS" "E_ARGUMENTS"
 	start e a "$RANT" --details -i sim0 -a "${address[b]}" --stamp hardware --timeout 2000 "${words[@]}"
 }
 
-# has_saved KINDS: enough traces of each kind of plant, by the sequence numbers in their names. Of 0 kinds: enough traces.
+# has_saved KINDS: enough traces of each kind of plant, by the sequence numbers in their names.
 has_saved() {
 	local folder seq kind
 	local -a number=()
@@ -55,14 +55,12 @@ has_saved() {
 	for folder in "$work"/saved/*-seq-*; do
 		[ -e "$folder" ] || return 1
 		[[ $folder != *.part ]] || continue # is being saved
-		seq=${folder##*-} kind=0
-		if (($1 > 0)); then
-			((seq % every == every - 1)) || continue
-			kind=$((seq / every % $1))
-		fi
+		seq=${folder##*-}
+		((seq % every == every - 1)) || continue
+		kind=$((seq / every % $1))
 		number[kind]=$((${number[kind]:-0} + 1))
 	done
-	for ((kind = 0; kind < $1 || kind == 0; kind++)); do
+	for ((kind = 0; kind < $1; kind++)); do
 		((${number[kind]:-0} >= spikes)) || return 1
 	done
 }
@@ -79,7 +77,7 @@ judge_saved() { # WORD...
 # explained KINDS "ARGUMENTS" WORD...: both programs, until there are enough traces; these are judged outside. On a busy machine the guest
 # is late by itself, and the trace of that is saved instead.
 explained() {
-	local until=$((SECONDS + 20 + 5 * spikes * ($1 ? $1 : 1)))
+	local until=$((SECONDS + 20 + 5 * spikes * $1))
 
 	mkdir "$work/saved"
 	start_pair "-s -C -T --trace-rearm --trace-interval 0.1 --trace-events packet --save-trace $work/saved -t $threshold_us $2" \
@@ -111,9 +109,9 @@ planted 'interrupts, softirqs and packets on the CPU that receives' 0,2,0 1,2,3,
 planted 'threads on the CPU that receives' 0,2,0 4,5,6,7
 planted 'an interrupt while the program answers' 0,2,0 10 '-s --stages full'
 
-# The threshold is just above what is usual: what the guest is late by itself must not have a false cause.
+# The threshold is just above the usual time: breaches of the guest itself must not have a false cause.
 unplanted() {
-	local name='nothing is planted' threshold_us
+	local name='nothing is planted' threshold_us every=1 # each trace counts
 
 	wanted "$name" || return 0
 	begin "causes: $name"
@@ -124,7 +122,7 @@ unplanted() {
 	threshold_us=$(awk '$1 == "Response" && $2 == "T3_HW" { print int($9) + 1; exit }' "$work/r.out") # its 95th percentile
 	if [[ $threshold_us =~ ^[1-9][0-9]*$ ]]; then
 		echo "# $test_name: threshold $threshold_us us"
-		explained 0 '' "LEAST=$spikes"
+		explained 1 '' "LEAST=$spikes"
 	else
 		complain 'the reflector has no 95th percentile of its response'
 		verdict
@@ -201,12 +199,18 @@ start_frozen_e() { # RUN "ARGUMENTS"
 		--stamp hardware --timeout 2000 --cpu 0 --interval 5ms --window 1 -w 150 -C -t 45000 "${words[@]}" --freeze-peer --trace-rearm \
 		--trace-interval 1 --save-trace "$work/frozen/e-$1" --json "$work/frozen/e-$1.json"
 	poll is_measuring
-	poll taskset -ap 1 "${pid[e]}" >/dev/null 2>&1 # again if a thread ends meanwhile
+	poll moves_threads
 }
 
-# is_planted SEQ: what met the packet too late is met by the next one.
+# It fails if a thread ends meanwhile.
+# shellcheck disable=SC2317 # by poll
+moves_threads() {
+	is_gone e || taskset -ap 1 "${pid[e]}" >/dev/null 2>&1
+}
+
+# is_planted SEQ: or the next one, where the kind may be too late for its packet.
 is_planted() {
-	((($1 + 1) % every < 2))
+	((($1 + 1) % every <= met_next))
 }
 
 # has_pairs RUN: folders of a planted packet at both hosts, which the reflector has explained: it traces again. Of two in the first run.
@@ -235,8 +239,10 @@ first_is_planted() {
 # frozen NAME "ARGUMENTS" KIND NUMBER: the first breach of each run has its cause at the reflector in the report of the emitter.
 frozen() {
 	local run firsts=0 longest every=240 # both traces are saved between two plants
+	local met_next=0
 
 	wanted "both hosts frozen: $1" || return 0
+	[ "$3" != read ] || met_next=1
 	begin "causes: both hosts frozen: $1"
 	cat /proc/simnic_plants >"$work/plants.before"
 	set_parameters irq_cpu=0,2,0 "plant_kinds=$4" plant_ns=60000000 "plant_every=$every"
@@ -299,10 +305,10 @@ light_is_silent() {
 	stop r
 	expect_status r 0
 	ticks=$(grep -c ' local_timer_entry: ' "$work/light")
-	of_packets=$(grep -cE ' (irq_handler_entry|call_function(_single)?_entry|sched_waking|softirq_entry: .*action=NET_.X\]):?' "$work/light")
-	echo "# $test_name: $packets packets, $ticks ticks; interrupts, softirqs and wake-ups as of packets: $of_packets"
+	of_packets=$(grep -cE ' (irq_handler_entry|call_function(_single)?_entry|sched_waking|softirq_entry: .*action=NET_.X\])' "$work/light")
+	echo "# $test_name: $packets packets, $ticks ticks; $of_packets other interrupts, network softirqs and wake-ups"
 	expect "$ticks" -gt 0 'ticks in the trace'
-	expect "$of_packets" -lt $((packets / 2)) "events as of packets beside $packets packets"
+	expect "$of_packets" -lt $((packets / 2)) "interrupts, network softirqs and wake-ups beside $packets packets"
 	verdict
 }
 
