@@ -232,8 +232,13 @@ static enum plant_kind plant_of(bool probe, u32 seq)
 	return (kind == PLANT_SEND) != probe ? kind : PLANT_NONE;
 }
 
-/* Before the packet is stamped. Returns when the work has the CPU, for PLANT_SEND when it has ended. PLANT_PACKETS and
- * PLANT_READ wait for the delivery. */
+/* Planted when the packet is delivered, and not before. */
+static bool plant_follows(enum plant_kind kind)
+{
+	return kind == PLANT_PACKETS || kind == PLANT_READ;
+}
+
+/* Before the packet is stamped. Returns when the work has the CPU, for PLANT_SEND when it has ended. */
 static struct plant *plant_before(bool probe, u32 seq)
 {
 	const enum plant_kind kind = plant_of(probe, seq);
@@ -243,7 +248,7 @@ static struct plant *plant_before(bool probe, u32 seq)
 	if (kind == PLANT_NONE || (p && !smp_load_acquire(&p->ended)))
 		return NULL;
 	p = plant_open(kind, seq);
-	if (kind == PLANT_PACKETS || kind == PLANT_READ)
+	if (plant_follows(kind))
 		return p;
 	smp_store_release(&plant_now, p);
 	plant_request(p);
@@ -257,7 +262,7 @@ static struct plant *plant_before(bool probe, u32 seq)
 /* The packet is stamped now. */
 static void plant_stamped(struct plant *p)
 {
-	if (p && (p->kind == PLANT_PACKETS || p->kind == PLANT_READ || p->begun))
+	if (p && (plant_follows(p->kind) || p->begun))
 		p->stamped = ktime_get_raw_ns();
 }
 
