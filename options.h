@@ -274,7 +274,8 @@ struct option_value {
  * after the last option. */
 bool options_value(const struct options *o, unsigned index, struct option_value *v);
 
-/* The same as the word of the command line. NULL: the option `name` has none, or its value is no text. */
+/* The present value of the option `name` as a word of the command line. It belongs to the table or to argv. NULL: the
+ * option has none, or its value is no text. */
 const char *options_text(const struct options *o, const char *name);
 
 /* Ten lines of usage with three examples. */
