@@ -274,8 +274,8 @@ struct option_value {
  * after the last option. */
 bool options_value(const struct options *o, unsigned index, struct option_value *v);
 
-/* The present value of the option `name` as a word of the command line. It belongs to the table or to argv. NULL: the
- * option has none, or its value is no text. */
+/* Returns the text of the option `name`: given, default or implied, as options_value(). The text belongs to the table or
+ * to argv. NULL: unknown name, no value, or a value that is not a text. */
 const char *options_text(const struct options *o, const char *name);
 
 /* Ten lines of usage with three examples. */

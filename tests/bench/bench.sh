@@ -12,8 +12,8 @@
 # A report, not a test: the exit status is 0 whatever the figures, and 1 if it could not run. Needs root and a C compiler.
 # ROUNDS (10), turns of a pair that is judged, and SECONDS_EACH (1) set how long it takes: about six minutes as they stand. One line
 # reports whether other work on the machine was too much: then no ratio is judged. PUBLIC: the public tool of this name, if it is there.
-# PAIRS: a regular expression for the comparisons that are wanted ("SUBJECT OTHER"); that of the machine with itself is always made.
-# CPUS: those of emitter and reflector, as "3 2"; the first two that this shell may use unless given.
+# PAIRS: a regular expression that selects comparisons by name ("SUBJECT OTHER"); the bare loop is always compared with itself.
+# CPUS: the CPUs of emitter and reflector, as "3 2". Default: the first two that this shell may use.
 set -euo pipefail
 export LC_ALL=C
 
@@ -435,7 +435,7 @@ choose_pairs() {
 	fi
 }
 
-# Those that PAIRS wants, and that of the control.
+# Removes the pairs that PAIRS does not select. The control pair stays.
 keep_wanted() {
 	local list i
 

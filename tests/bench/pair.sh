@@ -56,7 +56,7 @@ have() {
 
 # ---- Set-up -----------------------------------------------------------------------------------------------------------
 
-# CPUS, or the first two CPUs that this shell may use.
+# Takes the CPUs of CPUS, or the first two that this shell may use.
 choose_cpus() {
 	local allowed part cpu cpus=()
 

@@ -9,7 +9,7 @@
 #   RATES="1000 2000 ..."   probes a second, growing, up to 1000000: --interval is 1 s / RATE
 #   SECONDS_EACH=3          of each rate, 1 to 3600
 #   REFLECTOR="OPTION..."   of the reflector that is started here
-#   CPUS="3 2"              of emitter and reflector; the first two that this shell may use unless given
+#   CPUS="3 2"              CPUs of emitter and reflector. Default: the first two that this shell may use
 #
 # The knee is the highest rate up to which each rate
 #   - was reached: round trips a second are at least 99 % of the probes that were asked for,

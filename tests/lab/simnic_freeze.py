@@ -11,8 +11,8 @@ RANT=PATH, KIND=NAME (what is planted), TWO_CLOCKS=1 (each host has a kernel of 
 taken for the planted ones).
 
 For each folder of the emitter the reflector has one with the same id of the run and number, unless the emitter counted a request
-that was refused or not sent; the reflector has no others. Two of 57 runs have the same id with a chance of 2 % (16 bits): the one
-with the same times is meant. No more planted packets are without a folder than it counted. A breach belongs to a plant as in simnic_causes.py: then its number is
+that was refused or not sent; the reflector has no others. Two of 57 runs have the same id with a probability of 2 % (16 bits): then
+the folder with the same T2 and T3 is compared. No more planted packets are without a folder than it counted. A breach belongs to a plant as in simnic_causes.py: then its number is
 that of the planted packet, and rant --explain of the reflector's folder names the planted owner with its time. The first breach of
 each run has the same cause in the results of the emitter. If both hosts have one clock: from the end of the planted work to the
 marker in each trace is the time in which each host froze. rant-plot --timeline draws the first pair. Breaches without a plant are
@@ -115,7 +115,8 @@ class Judge:
         self.counts["pairs"] += 1
         self.frozen.add(plant)
         errors = [self.judge_times(emit, reflect, plant), self.judge_cause(reflect, plant)]
-        # What was planted at a time met this packet, by its times: see Breach.plant(). "read" may be too late for its packet.
+        # Work that is planted at a time belongs to the packet that Breach.plant() finds. "read" may be too late for its packet: then it
+        # delays the next one.
         planted = (reflect.seq if self.two_clocks else plant.seq) + self.wrong_world
         if planted <= reflect.seq <= planted + (plant.kind == "read"):
             self.counts["pairs right"] += 1

@@ -202,13 +202,13 @@ start_frozen_e() { # RUN "ARGUMENTS"
 	poll moves_threads
 }
 
-# It fails if a thread ends meanwhile.
+# taskset fails if a thread ends while it runs.
 # shellcheck disable=SC2317 # by poll
 moves_threads() {
 	is_gone e || taskset -ap 1 "${pid[e]}" >/dev/null 2>&1
 }
 
-# is_planted SEQ: or the next one, where the kind may be too late for its packet.
+# is_planted SEQ: the planted number, and with met_next=1 the next one: the work may be too late for its packet.
 is_planted() {
 	((($1 + 1) % every <= met_next))
 }
@@ -287,7 +287,7 @@ not_allowed() {
 	verdict
 }
 
-# On a CPU that the NIC does not interrupt nothing of the light set fires for an ordinary packet, so that it costs nothing there.
+# An ordinary packet causes no event of the light set on a CPU that the NIC does not interrupt, so the set costs nothing there.
 light_is_silent() {
 	local name='light events: none of an ordinary packet' before packets ticks of_packets
 

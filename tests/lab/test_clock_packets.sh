@@ -6,7 +6,7 @@
 # further from the truth than its bound, whatever the clock does. Without transmit timestamps there is no relation.
 #
 #   ONLY=REGEX  only the tests whose name matches
-#   COUNT=N     packets of each test, as fast as they can be; for 12 s, one a millisecond, unless given. 1000000 takes MEMORY=4096
+#   COUNT=N     packets in each test, sent without a pause. Default: one each millisecond for 12 s. 1000000 needs MEMORY=4096
 set -uo pipefail
 
 if [ -z "${SIMNIC:-}" ]; then
@@ -49,8 +49,8 @@ expect_placed() {
 	expect "$(cut -d' ' -f2 <<<"$counts")" -gt 1000 "placed records of $1"
 }
 
-# expect_offset DRIFT_PPB: the last relation in the report of the emitter, by readings after the run. It is about as old as the last packet,
-# whose T1 is on the scale of the NIC.
+# expect_offset DRIFT_PPB: the last relation in the report of the emitter, by readings after the run. The relation is about as old as the
+# last packet, whose T1 is in the timebase of the NIC.
 expect_offset() {
 	local said bound true_ns after_s
 

@@ -6,7 +6,7 @@
 # the true one by more than the bounds, the names and labels are not those of hardware timestamps, and --stamp hardware is refused.
 #
 #   ONLY=REGEX  only the tests whose name matches
-#   COUNT=N     packets of each test, as fast as they can be; 3,000, one a millisecond, unless given. 1000000 takes MEMORY=4096
+#   COUNT=N     packets in each test, sent without a pause. Default: 3,000, one each millisecond. 1000000 needs MEMORY=4096
 set -uo pipefail
 
 if [ -z "${SIMNIC:-}" ]; then

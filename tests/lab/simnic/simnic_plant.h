@@ -8,8 +8,8 @@
  * With plant_every the hits of the sequence numbers are planted in turn with the kinds of plant_kinds. The sender of the
  * packet waits until the planted work has the CPU plant_cpu, then the packet is stamped and delivered: it meets the work
  * for certain. PLANT_PACKETS puts other packets before it instead, whose driver takes the time; PLANT_SEND interrupts
- * the reply in its driver, and PLANT_READ interrupts the reflector when its program has read the packet, at some time of
- * the next plant_spread_ns, which the sequence number decides: in the program, or on the way out.
+ * the reply in its driver, and PLANT_READ interrupts the reflector 0 to plant_spread_ns after its program has read the
+ * packet: in the program or on its send path. The sequence number selects the delay.
  *
  * /proc/simnic_plants has a line for each of the last PLANTS: sequence number, kind, CLOCK_MONOTONIC_RAW when the work
  * began and ended, the part of that time in which its loop did not get the CPU for more than PLANT_GAP_NS, and the time
@@ -157,7 +157,7 @@ static void plant_start(void *unused)
 		tasklet_schedule(&plant_tasklet);
 	} else if (p) {
 		if (p->kind == PLANT_READ)
-			after_ns = p->seq * 2654435761U % max(READ_ONCE(plant_spread_ns), 1U); /* all times alike */
+			after_ns = p->seq * 2654435761U % max(READ_ONCE(plant_spread_ns), 1U); /* uniform: multiplicative hash */
 		hrtimer_start(&plant_hrtimer, after_ns, HRTIMER_MODE_REL_PINNED_HARD);
 	}
 }
@@ -232,7 +232,7 @@ static enum plant_kind plant_of(bool probe, u32 seq)
 	return (kind == PLANT_SEND) != probe ? kind : PLANT_NONE;
 }
 
-/* Planted when the packet is delivered, and not before. */
+/* True: the work is planted at the delivery of the packet. */
 static bool plant_follows(enum plant_kind kind)
 {
 	return kind == PLANT_PACKETS || kind == PLANT_READ;
@@ -266,7 +266,7 @@ static void plant_stamped(struct plant *p)
 		p->stamped = ktime_get_raw_ns();
 }
 
-/* The packet was delivered: `clone` shares its data until it is read. For PLANT_READ. */
+/* For PLANT_READ, after the delivery. `clone` shares the data of the packet until the program has read the packet. */
 static void plant_when_read(struct plant *p, struct sk_buff *clone)
 {
 	const s64 until = ktime_get_raw_ns() + PLANT_WAIT_NS;
