@@ -436,7 +436,8 @@ refused=$(not_allowed)
 echo
 grep -Ei "$skip" "$results"
 grep ' # SECOND RUN: .*passed$' "$results"
-grep -E '^not ok ' "$results"
+# Each failed test with the beginning of what it said, where only the end of the output is kept.
+awk '/^not ok / { print; left = 15; next } /^#/ && left-- > 0 { print substr($0, 1, 300); next } { left = 0 }' "$results"
 [ -z "$refused" ] || printf 'Not allowed to be skipped by tests/skips.txt:\n%s\n' "$refused"
 case $part,$only in
 quick,) echo "Left out: make check-all has the slow tests of the lab, packages, races, stamp-suite, other architectures, clang, shellcheck and gcc -fanalyzer" ;;
