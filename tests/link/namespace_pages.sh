@@ -664,6 +664,7 @@ use() {
 	local for command rows=0
 
 	begin 'pages: the table of commands' || return 0
+	own_trace
 	start_reflector r "$K"
 	while IFS='|' read -r _ for command _; do
 		for=${for# } command=${command# }
@@ -672,6 +673,7 @@ use() {
 		use_one "${for% }" "${command% }"
 	done < <(sed -n '/^## Use/,/^## /{/^|/p}' "$tree/docs/commands.md")
 	terminate r
+	leave_trace
 	[ "$rows" -ge 15 ] || complain "only $rows rows"
 	verdict
 }

@@ -91,6 +91,7 @@ as_script() {
 as_script '-i -a -d -H -R' '-H -R'
 as_script '-w -t -C -L -l -o -b -v -N' '-H -R -w 100 -t 100000 -C -L 1 -l LOG -o 100 -b 1 -v -N'
 as_script '-p -B -P' '-H -R -p 50 -B 8 -P'
+own_trace # to the end: config_veth cannot remove an instance that is open
 as_script '-T -M -G' '-H -R -T -M -G'
 # A kernel without snapshots refuses a snapshot that could be taken.
 snapshot=
