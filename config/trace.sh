@@ -127,6 +127,11 @@ trace_cpus() {
 	trace_file 'trace CPUs' "$1" "$value" get
 }
 
+# The kernel does not remove an instance while a program reads it, as each rant does at its start.
 undo_instance() {
+	wait_until is_removed "$1"
+}
+
+is_removed() {
 	[ ! -d "$1" ] || rmdir "$1"
 }
