@@ -8,6 +8,7 @@
  * 
  *                              EVERY  every EVERY-th packet that is received (rx, app) or sent (tx)
  *                              US     duration of the delay
+ *   SPIKE_DRAWN=yes          each duration is drawn: any from 0 to US is as likely
  *   SPIKE_COUNT=FILE           gets the number of delayed packets, at the end
  *
  *   FAULT=KIND,N
@@ -47,6 +48,8 @@
 static struct {
 	enum { NOWHERE, RX, APP, TX } stage;
 	unsigned long every, spin_ns;
+	int is_drawn;
+	unsigned short drawn[3]; /* state of the generator */
 	unsigned long received, sent, made;
 	unsigned reads; /* of CLOCK_REALTIME since the last packet was received */
 } spike;
@@ -128,6 +131,7 @@ __attribute__((constructor)) static void begin(void)
 	if (!text || sscanf(text, "%3[^,],%lu,%lu", stage, &spike.every, &us) != 3 || !spike.every)
 		return;
 	spike.spin_ns = us * 1000;
+	spike.is_drawn = getenv("SPIKE_DRAWN") != NULL;
 	spike.stage = !strcmp(stage, "rx") ? RX : !strcmp(stage, "app") ? APP : !strcmp(stage, "tx") ? TX : NOWHERE;
 }
 
@@ -153,11 +157,13 @@ static unsigned long now_ns(void)
 static void maybe_spin(unsigned long packets)
 {
 	unsigned long until_ns;
+	double part;
 
 	if (packets % spike.every != 0)
 		return;
 	spike.made++;
-	for (until_ns = now_ns() + spike.spin_ns; now_ns() < until_ns;)
+	part = spike.is_drawn ? erand48(spike.drawn) : 1;
+	for (until_ns = now_ns() + (unsigned long)(part * (double)spike.spin_ns); now_ns() < until_ns;)
 		;
 }
 
