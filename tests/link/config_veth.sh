@@ -151,8 +151,8 @@ skip=(--skip 'cpus,irqs')
 options_a=(--ip 10.98.76.1 --remote-ip 10.98.76.2 --remote-mac "$mac_b" --cpu 0 --irq-cpu 1 --trace "${skip[@]}")
 options_b=(--ip 10.98.76.2 --remote-ip 10.98.76.1 --cpu 1 --irq-cpu 0 --trace --busy-poll 50 "${skip[@]}")
 
-# As each rant reads all instances at its start, which the kernel does not remove meanwhile.
-is_being_read() {
+# As each rant reads all instances at its start: the kernel does not remove an instance meanwhile.
+read_for_a_second() {
 	local file=/sys/kernel/tracing/instances/rant/tracing_on
 
 	[ ! -e "$file" ] || sleep 1 <"$file" 8<&- &
@@ -194,7 +194,7 @@ in_order() {
 	verdict '--verify names what was changed since'
 
 	config 0 "$a" --undo
-	is_being_read
+	read_for_a_second
 	config 0 "$b" --undo
 	expect_as_before 'after --undo'
 	verdict 'both ports taken back, the first one first: all is as before'
