@@ -155,7 +155,7 @@ options_b=(--ip 10.98.76.2 --remote-ip 10.98.76.1 --cpu 1 --irq-cpu 0 --trace --
 read_for_a_second() {
 	local file=/sys/kernel/tracing/instances/rant/tracing_on
 
-	[ ! -e "$file" ] || sleep 1 <"$file" 8<&- &
+	[ ! -e "$file" ] || sleep 1 7<"$file" 8<&- &
 }
 
 in_order() {
