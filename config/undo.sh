@@ -51,8 +51,16 @@ hand_over() {
 
 declare -A passed=() # by name of the setting: the port whose --undo restores it
 
+# is_there PORT
+is_there() {
+	local here interface=$1
+
+	locate
+}
+
 # pass_on RECORD: moves a route that cannot be restored while another port is prepared to that port, to be restored
-# last. If the line has the ports that the route needs, these are tried first.
+# last. If the line has the ports that the route needs, these are tried first. A port that is gone gets none: its --undo may
+# never come.
 pass_on() {
 	local name
 	local -a fields ports
@@ -62,7 +70,7 @@ pass_on() {
 	read -r -a ports <<<"${fields[4]}"
 	for name in "${ports[@]}" "$states"/*/; do
 		name=${name%/} name=${name##*/}
-		[ "$name" != "$interface" ] && [ -s "$states/$name/undo" ] || continue
+		[ "$name" != "$interface" ] && [ -s "$states/$name/undo" ] && is_there "$name" || continue
 		{ printf '%s\n' "$1" && cat "$states/$name/undo"; } | replace "$states/$name/undo"
 		passed[${fields[0]}]=$name
 		return 0
