@@ -27,6 +27,8 @@ if [ -z "${CONFIG_VETH:-}" ]; then
 	CONFIG_VETH=yes exec unshare --mount --net "$0" "$@"
 fi
 mount -t sysfs none /sys
+# Saved states and namespaces of a test that was killed end with its mounts.
+mount -t tmpfs -o mode=755 none /run
 [ -d /sys/kernel/tracing/instances ] || mount -t tracefs none /sys/kernel/tracing 2>/dev/null
 # As own_trace in link.sh.
 [ ! -d /sys/kernel/tracing/instances ] || { exec 8</sys/kernel/tracing/instances && flock 8; }
@@ -200,7 +202,14 @@ in_order() {
 	verdict 'both ports taken back, the first one first: all is as before'
 }
 
+# A port that was prepared and is gone, first in the order of names.
+leave_behind() {
+	mkdir -p /run/rant-config/a-gone
+	printf 'link was\x1f1\x1fundo_link\x1fup\x1f.\n' >/run/rant-config/a-gone/undo
+}
+
 in_other_orders() {
+	leave_behind
 	config 0 "$a" "${options_a[@]}"
 	config 0 "$b" "${options_b[@]}" --remote-mac "$mac_a"
 	config 0 "$a" --undo
@@ -213,6 +222,8 @@ in_other_orders() {
 	config 0 "$a" --undo
 	config 0 "$b" --undo
 	expect_as_before 'with one of them in no namespace'
+	[ "$(wc -l </run/rant-config/a-gone/undo)" -eq 1 ] || complain "passed on to a port that is gone: $(cat -v /run/rant-config/a-gone/undo)"
+	rm -r /run/rant-config/a-gone
 	verdict 'both ports taken back in other orders: all is as before'
 }
 
