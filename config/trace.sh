@@ -127,7 +127,7 @@ trace_cpus() {
 	trace_file 'trace CPUs' "$1" "$value" get
 }
 
-# The kernel does not remove an instance while a program reads it, as each rant does at its start.
+# The kernel does not remove an instance that is open, and each rant reads all instances at its start.
 undo_instance() {
 	wait_until is_removed "$1"
 }

@@ -59,8 +59,8 @@ is_there() {
 }
 
 # pass_on RECORD: moves a route that cannot be restored while another port is prepared to that port, to be restored
-# last. If the line has the ports that the route needs, these are tried first. A port that is gone gets none: its --undo may
-# never come.
+# last. If the line has the ports that the route needs, these are tried first. A port that does not exist any more is
+# skipped: nobody may run its --undo.
 pass_on() {
 	local name
 	local -a fields ports

@@ -436,7 +436,7 @@ refused=$(not_allowed)
 echo
 grep -Ei "$skip" "$results"
 grep ' # SECOND RUN: .*passed$' "$results"
-# Each failed test with the beginning of what it said, where only the end of the output is kept.
+# Failed tests with the first lines of their diagnostics: a CI log may keep only the end of the output.
 awk '/^not ok / { print; left = 15; next } /^#/ && left-- > 0 { print substr($0, 1, 300); next } { left = 0 }' "$results"
 [ -z "$refused" ] || printf 'Not allowed to be skipped by tests/skips.txt:\n%s\n' "$refused"
 case $part,$only in

@@ -55,7 +55,7 @@ script test_x.sh 'echo "ok - one"; echo "not ok - two"'
 judge 'one that fails' "$(same '1 passed, 1 failed, 0 skipped/0 needed a second run 1' "$(last)")"
 script test_x.sh 'echo "ok - one"; echo "not ok - two"; seq -f "# because of %.0f" 20; echo "# of another"; echo "ok - three"'
 last >/dev/null
-judge 'at the end a failed test has the first lines of what it said' "$(
+judge 'the end of the output has the first diagnostics of a failed test' "$(
 	same "$(echo 'not ok - two'; seq -f '# because of %.0f' 15)" "$(sed '1,/^$/d' "$work/output" | grep -E '^(not ok|# because)')"
 )"
 script test_x.sh 'echo "ok - one"; exit 3'

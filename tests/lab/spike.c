@@ -8,7 +8,7 @@
  * 
  *                              EVERY  every EVERY-th packet that is received (rx, app) or sent (tx)
  *                              US     duration of the delay
- *   SPIKE_DRAWN=yes            each duration is drawn: any from 0 to US is as likely
+ *   SPIKE_DRAWN=yes            durations are random, uniform from 0 to US
  *   SPIKE_COUNT=FILE           gets the number of delayed packets, at the end
  *
  *   FAULT=KIND,N

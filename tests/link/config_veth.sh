@@ -153,7 +153,7 @@ skip=(--skip 'cpus,irqs')
 options_a=(--ip 10.98.76.1 --remote-ip 10.98.76.2 --remote-mac "$mac_b" --cpu 0 --irq-cpu 1 --trace "${skip[@]}")
 options_b=(--ip 10.98.76.2 --remote-ip 10.98.76.1 --cpu 1 --irq-cpu 0 --trace --busy-poll 50 "${skip[@]}")
 
-# As each rant reads all instances at its start: the kernel does not remove an instance meanwhile.
+# Each rant reads all instances at its start, and the kernel does not remove an instance that is open.
 read_for_a_second() {
 	local file=/sys/kernel/tracing/instances/rant/tracing_on
 

@@ -40,7 +40,7 @@ ends=itself pair '-d ends the reflector by time' '0 0' "$K -d 0.5" "$K -d 1 --ti
 pair '--until-known: a run that is too short says so' '0 0' "$K" "$K -d 1.5 --until-known p99:5%" 'e:Recorded -gt 0' \
 	'e.out ~ ^--until-known p99:5%: not reached: p99 is not known yet \(fewer than 30 s, or too few independent samples above it\)$' \
 	'e.out ~ ^  95 % intervals of the round trip \(us\), if samples are independent of each other:$'
-# The level of a virtual machine drifts, so that its samples count as few: drawn durations hide the drift.
+# Round trips in a virtual machine drift, so few of the samples are independent: random delays of the replies exceed the drift.
 SPIKE_DRAWN=yes as=${spike:+$(with_spikes tx 1 50)} SLOW=1 \
 	pair '--until-known ends the run when the percentile is known' '0 0' "$K" "$K -d 55 --timeout 20000 --until-known p50:90%" \
 	'e.out ~ ^--until-known p50:90%: reached: p50 is known to \+-[0-9.]+ %$' 'e:Unfinished -eq 0' \
